@@ -1,0 +1,24 @@
+package vec
+
+import "unsafe"
+
+// Number is every type whose slices Bytes takes.
+type Number interface {
+	Integer | ~float32 | ~float64 | ~complex64 | ~complex128 | ~bool
+}
+
+// Bytes returns the memory of s as bytes, without a copy.
+func Bytes[T Number](s []T) []byte {
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
+}
+
+// pair is a 16-byte element.
+type pair struct{ lo, hi uint64 }
+
+// view returns the whole T's in b without a copy. The address may be misaligned for T, which the
+// 64-bit platforms that tstore supports load and store all the same; T holds no pointers.
+func view[T any](b []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+}
