@@ -1,0 +1,60 @@
+package codec
+
+import (
+	"fmt"
+
+	"github.com/tstore/tstore/layout"
+)
+
+// Encode makes a message of a tensor, with meta as its custom metadata, in
+// order. An element type that Arrow's tensors lack is stored as unsigned
+// integers or floats of the same bytes and named in a first pair, whose key
+// tstore.dtype meta may therefore not use.
+//
+// The record borrows the memory of t; meta and names are copied. A dense
+// tensor keeps its order if that is row-major or column-major without gaps;
+// any other is put in row-major order while the record is read.
+func Encode(t layout.Tensor, meta []layout.Attr) (*Record, error) {
+	if !t.DType().Valid() {
+		return nil, fmt.Errorf("codec: %w: the tensor has no element type", layout.ErrDType)
+	}
+	for _, a := range meta {
+		if a.Key == keyDType {
+			return nil, fmt.Errorf("codec: custom metadata with the key %s, which the element type alone decides", keyDType)
+		}
+	}
+	if err := checkMetadataSize(t.DimNames(), meta); err != nil {
+		return nil, err
+	}
+	switch t := t.(type) {
+	case *layout.Dense:
+		return encodeDense(t, meta)
+	}
+	return nil, fmt.Errorf("codec: no message for the layout %v", t.Layout())
+}
+
+// Decode returns the tensor of the message at the start of msg, which may go
+// on after it. The tensor lies in msg, dimension names included, and lives as
+// long as that; only if the elements start at an address that no slice of
+// their Go type may have are they copied, and never in a message that this
+// package wrote, at a multiple of 8. Decoding a dense tensor of up to eight
+// dimensions makes one allocation.
+//
+// All elements lie inside the message when Decode returns. The error is an
+// [*Error], or [ErrEndOfStream]. The time does not depend on the size of the
+// body.
+func Decode(msg []byte) (layout.Tensor, error) {
+	h, err := ParseHead(msg)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(msg)) < h.Len() {
+		return nil, broken(RuleBodyTruncated, h.HeaderLen, "%d bytes of body where the metadata says %d", int64(len(msg))-h.HeaderLen, h.BodyLen)
+	}
+	body := msg[h.HeaderLen:h.Len()]
+	switch h.Kind {
+	case HeaderTensor:
+		return decodeDense(&h, body)
+	}
+	return nil, h.notTensor()
+}

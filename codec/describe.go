@@ -1,0 +1,52 @@
+package codec
+
+import (
+	"strings"
+
+	"github.com/tstore/tstore/layout"
+)
+
+// Info is what the head of a message alone says about its tensor. It owns its
+// memory.
+type Info struct {
+	DType    layout.DType
+	Layout   layout.Layout
+	Shape    []int64
+	DimNames []string // nil, or one for each axis
+	NNZ      int64    // stored elements; of a dense tensor, all of them
+	Bytes    int64    // of the elements, and of the indices of a sparse tensor, without padding
+
+	// Strides are the byte strides of a dense tensor, else nil.
+	Strides []int64
+}
+
+// Describe returns what the head says about the tensor of a message, after the
+// same checks as [Decode] makes. The body need not be there.
+func (h *Head) Describe() (Info, error) {
+	switch h.Kind {
+	case HeaderTensor:
+		var t denseTensor
+		if err := h.dense(&t); err != nil {
+			return Info{}, err
+		}
+		for i, name := range t.names {
+			t.names[i] = strings.Clone(name)
+		}
+		n, _ := layout.CheckedProduct(t.shape, 1)
+		return Info{
+			DType:    t.dtype,
+			Layout:   layout.LayoutDense,
+			Shape:    t.shape,
+			DimNames: t.names,
+			NNZ:      n,
+			Bytes:    n * int64(t.dtype.Size()),
+			Strides:  t.strides,
+		}, nil
+	}
+	return Info{}, h.notTensor()
+}
+
+// notTensor reports that a message is about something else.
+func (h *Head) notTensor() error {
+	return h.broken(RuleHeaderKind, "a message with header %v, which is no tensor", h.Kind)
+}

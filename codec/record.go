@@ -1,0 +1,108 @@
+package codec
+
+import (
+	"io"
+	"iter"
+
+	"github.com/tstore/tstore/layout"
+)
+
+// Record is one encoded message: its head, and its body as a list of pieces
+// that borrow the memory of the tensor. It may be read as often as one likes
+// until that memory changes, by one goroutine at a time or by many.
+type Record struct {
+	// Head is the message up to its body: prefix, metadata and padding, a
+	// multiple of [Alignment] long.
+	Head []byte
+
+	body   []piece
+	length int64
+	inline [1]piece
+}
+
+// A piece is one buffer of a body, with zeros behind it.
+type piece struct {
+	data    []byte
+	strided *layout.Dense // if not nil, its elements in row-major order instead of data
+	pad     int64         // zeros that follow, less than Alignment
+}
+
+func (p piece) len() int64 {
+	if p.strided != nil {
+		return p.strided.NumBytes() + p.pad
+	}
+	return int64(len(p.data)) + p.pad
+}
+
+// chunkSize bounds the memory in which a strided tensor is put in order.
+const chunkSize = 1 << 20
+
+// newRecord frames metadata and puts the body behind it. Each piece is padded
+// to a multiple of Alignment.
+func newRecord(head []byte, body ...piece) *Record {
+	r := &Record{Head: head, length: int64(len(head))}
+	r.body = append(r.inline[:0], body...)
+	for i := range r.body {
+		n := r.body[i].len()
+		r.body[i].pad = align(n) - n
+		r.length += align(n)
+	}
+	return r
+}
+
+// Len returns the length of the message in bytes, a multiple of [Alignment].
+func (r *Record) Len() int64 { return r.length }
+
+// Parts yields the bytes of the message in order: the head, then the body with
+// its padding. Buffers that lie in memory as they are stored are yielded
+// whole, without a copy; a strided tensor comes in chunks of at most 1 MiB, or
+// of one element if that is larger. The slices must not be modified and are
+// valid until the next one.
+func (r *Record) Parts() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if !yield(r.Head) {
+			return
+		}
+		for _, p := range r.body {
+			if p.strided != nil {
+				for chunk := range p.strided.Chunks(chunkBuffer(p.strided)) {
+					if !yield(chunk) {
+						return
+					}
+				}
+			} else if len(p.data) > 0 && !yield(p.data) {
+				return
+			}
+			if p.pad > 0 && !yield(zeros[:p.pad]) {
+				return
+			}
+		}
+	}
+}
+
+// chunkBuffer returns a buffer to put the elements of d in order in.
+func chunkBuffer(d *layout.Dense) []byte {
+	return make([]byte, max(min(chunkSize, d.NumBytes()), int64(d.DType().Size())))
+}
+
+// AppendTo appends the message to dst.
+func (r *Record) AppendTo(dst []byte) []byte {
+	for part := range r.Parts() {
+		dst = append(dst, part...)
+	}
+	return dst
+}
+
+// WriteTo writes the message to w, with one Write for each of [Record.Parts].
+// It implements [io.WriterTo].
+func (r *Record) WriteTo(w io.Writer) (int64, error) {
+	var n int64
+	for part := range r.Parts() {
+		m, err := w.Write(part)
+		n += int64(m)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
