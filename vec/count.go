@@ -8,7 +8,7 @@ import (
 // CountNonZero returns the number of nonzero elements of src.
 func CountNonZero(src []byte, e Elem) int {
 	e.len(src)
-	return countGo(src, e)
+	return count(src, e)
 }
 
 // CountNonZeroStrided returns the number of nonzero elements among the n whose first bytes are at

@@ -5,83 +5,93 @@ import "unsafe"
 // countGo counts by lanes of a 64-bit word: with y the bits that matter, (y & low) + low carries into
 // the top bit of its lane exactly if one of the low bits is set.
 func countGo(src []byte, e Elem) int {
-	size, mask := e.Size(), e.mask()
-	if size == 16 {
-		return countPairs(view[pair](src), mask)
-	}
-	words := view[uint64](src)
-	count := 0
-	switch size {
+	mask := e.mask()
+	switch e.Size() {
 	case 1:
-		count = countLanes(words, mask, 0x8080808080808080, 7)
+		return countLanes[uint8](src, mask)
 	case 2:
-		count = countLanes(words, mask, 0x8000800080008000, 15)
+		return countLanes[uint16](src, mask)
 	case 4:
-		count = countLanes(words, mask, 0x8000000080000000, 31)
+		return countLanes[uint32](src, mask)
 	case 8:
-		count = countLanes(words, mask, 1<<63, 63)
+		return countLanes[uint64](src, mask)
 	}
-	var last uint64 // the bytes after the last whole word, filled up with zeros
-	for i, b := range src[len(words)*8:] {
-		last |= uint64(b) << (8 * i)
-	}
-	if last != 0 {
-		switch size {
-		case 1:
-			count += countLanes([]uint64{last}, mask, 0x8080808080808080, 7)
-		case 2:
-			count += countLanes([]uint64{last}, mask, 0x8000800080008000, 15)
-		case 4:
-			count += countLanes([]uint64{last}, mask, 0x8000000080000000, 31)
-		}
-	}
-	return count
+	return countPairs(view[pair](src), mask)
 }
 
-// countLanes counts the lanes of words that have a bit of mask set; top has the top bit of each lane,
-// which is bit shift of the lane.
-func countLanes(words []uint64, mask, top uint64, shift uint) int {
-	low := ^top
-	ones := top >> (shift & 63) // the lowest bit of each lane
+// countLanes counts the T's of src that have a bit of mask set.
+func countLanes[T uint8 | uint16 | uint32 | uint64](src []byte, mask uint64) int {
+	words := view[uint64](src)
+	rest := src[len(words)*8:]
+	ones, shift := lanes[T]()
+	low := ^(ones << shift)
 	total := 0
 	for len(words) > 0 {
-		// No lane may pass 255 before the lanes are added up: 63 steps of four words.
-		n := min(len(words), 252)
-		block := words[:n]
+		// No lane may pass 255 before the lanes are added up.
+		n := min(len(words), 248)
+		total += sumLanes[T](countBlock[T](words[:n], mask, low, ones))
 		words = words[n:]
-		var sum uint64
-		for len(block) >= 4 {
-			a, b, c, d := block[0]&mask, block[1]&mask, block[2]&mask, block[3]&mask
-			a = ((a&low + low) | a) & top
-			b = ((b&low + low) | b) & top
-			c = ((c&low + low) | c) & top
-			d = ((d&low + low) | d) & top
-			sum += a>>(shift&63) + b>>(shift&63) + c>>(shift&63) + d>>(shift&63)
-			block = block[4:]
+	}
+	if len(rest) > 0 {
+		var last uint64 // the bytes after the last whole word, filled up with zeros
+		for i, b := range rest {
+			last |= uint64(b) << (8 * i)
 		}
-		for _, a := range block {
-			a &= mask
-			sum += ((a&low + low) | a) & top >> (shift & 63)
-		}
-		total += sumLanes(sum, ones)
+		total += sumLanes[T](countBlock[T]([]uint64{last}, mask, low, ones))
 	}
 	return total
 }
 
-// sumLanes adds up the lanes of sum, each at most 255; ones has the lowest bit of each lane.
-func sumLanes(sum, ones uint64) int {
-	if ones == 0x0101010101010101 {
+// lanes returns a word with the lowest bit of each T set, and the number of the top bit of a T. Both are
+// constants once T is known.
+func lanes[T uint8 | uint16 | uint32 | uint64]() (ones uint64, shift int) {
+	var zero T
+	return ^uint64(0) / uint64(^zero), int(unsafe.Sizeof(zero))*8 - 1
+}
+
+// countBlock counts in each lane apart. The word low has all but the top bit of each lane set and ones
+// the lowest bit: as arguments they stay in registers, as constants they would be made anew each time.
+//
+//go:noinline
+func countBlock[T uint8 | uint16 | uint32 | uint64](words []uint64, mask, low, ones uint64) uint64 {
+	_, shift := lanes[T]()
+	var sum uint64
+	if mask == low {
+		// The top bit does not matter: one step less.
+		for len(words) >= 4 {
+			w := (*[4]uint64)(words)
+			sum += (w[0]&low + low) >> shift & ones
+			sum += (w[1]&low + low) >> shift & ones
+			sum += (w[2]&low + low) >> shift & ones
+			sum += (w[3]&low + low) >> shift & ones
+			words = words[4:]
+		}
+	} else if mask == ^uint64(0) {
+		for len(words) >= 4 {
+			w := (*[4]uint64)(words)
+			sum += ((w[0]&low + low) | w[0]) >> shift & ones
+			sum += ((w[1]&low + low) | w[1]) >> shift & ones
+			sum += ((w[2]&low + low) | w[2]) >> shift & ones
+			sum += ((w[3]&low + low) | w[3]) >> shift & ones
+			words = words[4:]
+		}
+	}
+	for _, w := range words {
+		w &= mask
+		sum += ((w&low + low) | w) >> shift & ones
+	}
+	return sum
+}
+
+// sumLanes adds up the lanes of sum, each at most 255.
+func sumLanes[T uint8 | uint16 | uint32 | uint64](sum uint64) int {
+	ones, shift := lanes[T]()
+	if shift == 7 {
 		// Eight lanes may add up to more than a byte holds: make four lanes of 16 bits first.
 		sum = sum&0x00ff00ff00ff00ff + sum>>8&0x00ff00ff00ff00ff
-		ones = 0x0001000100010001
+		return int(sum * 0x0001000100010001 >> 48)
 	}
-	switch ones {
-	case 0x0001000100010001:
-		return int(sum * ones >> 48)
-	case 0x0000000100000001:
-		return int(sum * ones >> 32)
-	}
-	return int(sum)
+	return int(sum * ones >> (63 - shift))
 }
 
 func countPairs(src []pair, mask uint64) int {

@@ -1,0 +1,61 @@
+package vec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+)
+
+func hugeBuffer(n int) []byte {
+	b, err := syscall.Mmap(-1, 0, n+4<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(err)
+	}
+	syscall.Madvise(b, 14)
+	for i := range b {
+		b[i] = 0
+	}
+	return b[:n]
+}
+
+func sparseInput(b []byte, e Elem, density float64) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	clear(b)
+	size := e.Size()
+	thr := uint64(density * (1 << 63) * 2)
+	if density >= 1 {
+		thr = ^uint64(0)
+	}
+	for i := 0; i < len(b); i += size {
+		if rng.Uint64() < thr {
+			b[i] = byte(1 + i%100)
+		}
+	}
+}
+
+var bigBuf = map[string][]byte{}
+
+func getBuf(name string, n int) []byte {
+	b := bigBuf[name]
+	if len(b) < n {
+		b = hugeBuffer(n)
+		bigBuf[name] = b
+	}
+	return b[:n]
+}
+
+func BenchmarkCount(b *testing.B) {
+	src := getBuf("src", 256<<20)
+	for _, e := range []Elem{Float32, Float64, Bits8, Bits16} {
+		for _, v := range Available() {
+			b.Run(fmt.Sprintf("%v/%v", e, v), func(b *testing.B) {
+				Use(v)
+				b.SetBytes(int64(len(src)))
+				for b.Loop() {
+					CountNonZero(src, e)
+				}
+			})
+		}
+	}
+}
