@@ -201,14 +201,9 @@ func (h *Head) dense(t *denseTensor) error {
 	return nil
 }
 
-// A dimensioned table is a Tensor or a SparseTensor.
-type dimensioned interface {
-	Shape(obj *fb.TensorDim, j int) bool
-}
-
 // shape reads the first ndim dimensions into dims, and their names, if there
 // are any, into names.
-func (h *Head) shape(m dimensioned, ndim int, dims []int64, names []string) ([]int64, []string, error) {
+func (h *Head) shape(m *fb.Tensor, ndim int, dims []int64, names []string) ([]int64, []string, error) {
 	dims, names = grow(dims, ndim), grow(names, ndim)
 	named := false
 	var dim fb.TensorDim
