@@ -309,41 +309,88 @@ func gatherRow[T word](dst, src unsafe.Pointer, n, stride int64) {
 	}
 }
 
-const tileBytes = 16 << 10
+// Sides of the squares that transpose works in, in elements: a tile's columns are whole cache lines
+// of 1-byte elements, and a block's are a cache line of 8-byte elements.
+const (
+	tile  = 64
+	block = 8
+)
 
 // transpose writes rows × cols elements to dst, whose rows lie pitch elements apart. In src,
 // neighbours in a row lie colStride bytes apart and neighbours in a column, which are closer,
-// rowStride bytes. Each tile goes through a buffer in the first-level cache, so that lines of src
-// and of dst are each touched once, even where the distance between them is a large power of two
-// and a cache set has room for a few of them only.
+// rowStride bytes.
 func transpose[T word](dst, src unsafe.Pointer, rows, cols, pitch, rowStride, colStride int64) {
 	var zero T
 	width := int64(unsafe.Sizeof(zero))
-	tile := int64(64)
-	if width > 4 {
-		tile = 32
+	if width <= 4 && rows >= tile && cols >= tile {
+		transposeTiles[T](dst, src, rows, cols, pitch, rowStride, colStride)
+		return
 	}
-	var buffer [tileBytes / 8]uint64
-	buf := unsafe.Slice((*T)(unsafe.Pointer(&buffer)), tile*tile)
+	for c0 := int64(0); c0 < cols; c0 += block {
+		nc := min(block, cols-c0)
+		for r0 := int64(0); r0 < rows; r0 += block {
+			for r := r0; r < min(r0+block, rows); r++ {
+				out := unsafe.Add(dst, (r*pitch+c0)*width)
+				in := unsafe.Add(src, r*rowStride+c0*colStride)
+				if nc < block {
+					gatherRow[T](out, in, nc, colStride)
+					continue
+				}
+				o := (*[block]T)(out)
+				o[0] = *(*T)(in)
+				o[1] = *(*T)(unsafe.Add(in, colStride))
+				o[2] = *(*T)(unsafe.Add(in, 2*colStride))
+				o[3] = *(*T)(unsafe.Add(in, 3*colStride))
+				o[4] = *(*T)(unsafe.Add(in, 4*colStride))
+				o[5] = *(*T)(unsafe.Add(in, 5*colStride))
+				o[6] = *(*T)(unsafe.Add(in, 6*colStride))
+				o[7] = *(*T)(unsafe.Add(in, 7*colStride))
+			}
+		}
+	}
+}
+
+// transposeTiles is transpose for narrow elements. Each tile goes through a buffer in the
+// first-level cache, so that lines of src and of dst are each touched once, even where the distance
+// between them is a large power of two and a cache set has room for a few of them only.
+func transposeTiles[T word](dst, src unsafe.Pointer, rows, cols, pitch, rowStride, colStride int64) {
+	var zero T
+	width := int64(unsafe.Sizeof(zero))
+	var buf [tile][tile]T // column by column
 	for c0 := int64(0); c0 < cols; c0 += tile {
 		nc := min(tile, cols-c0)
 		for r0 := int64(0); r0 < rows; r0 += tile {
 			nr := min(tile, rows-r0)
 			for c := range nc {
-				column := unsafe.Add(src, (c0+c)*colStride+r0*rowStride)
-				row := buf[c*tile : c*tile+nr]
+				in := unsafe.Add(src, (c0+c)*colStride+r0*rowStride)
+				column := buf[c][:nr]
 				if rowStride == width {
-					copy(row, unsafe.Slice((*T)(column), nr))
+					copy(column, unsafe.Slice((*T)(in), nr))
 					continue
 				}
-				for r := range row {
-					row[r] = *(*T)(unsafe.Add(column, int64(r)*rowStride))
+				for r := range column {
+					column[r] = *(*T)(unsafe.Add(in, int64(r)*rowStride))
 				}
 			}
 			for r := range nr {
 				out := unsafe.Slice((*T)(unsafe.Add(dst, ((r0+r)*pitch+c0)*width)), nc)
+				if nc == tile {
+					for c := 0; c < tile; c += block {
+						b := (*[block][tile]T)(unsafe.Pointer(&buf[c&(tile-1)]))
+						o := (*[block]T)(unsafe.Pointer(&out[c]))
+						o[0] = b[0][r&(tile-1)]
+						o[1] = b[1][r&(tile-1)]
+						o[2] = b[2][r&(tile-1)]
+						o[3] = b[3][r&(tile-1)]
+						o[4] = b[4][r&(tile-1)]
+						o[5] = b[5][r&(tile-1)]
+						o[6] = b[6][r&(tile-1)]
+						o[7] = b[7][r&(tile-1)]
+					}
+					continue
+				}
 				for c := range out {
-					out[c] = buf[int64(c)*tile+r]
+					out[c] = buf[c][r]
 				}
 			}
 		}
