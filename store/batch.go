@@ -1,0 +1,190 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"maps"
+
+	"github.com/tstore/tstore/index"
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// batch is what one Update is about to commit.
+type batch struct {
+	store *Store
+	base  *state // what was written before, synced or not
+	edit  *index.Editor
+	own   map[string]layout.Tensor // put in this batch, as given
+
+	ops     []segment.Op
+	targets []*Entry   // what each of ops makes of its name
+	buried  []*Entry   // the tombstones of the old names of renames
+	records []*encoded // in the order of the file; those with a file of their own included
+	size    int64      // bytes of the records that go into the log
+}
+
+func newBatch(s *Store, base *state) *batch {
+	return &batch{store: s, base: base, edit: base.open.Edit(), own: map[string]layout.Tensor{}}
+}
+
+func (b *batch) lookup(name string) (*Entry, error) { return b.base.resolve(name, b.edit.Get(name)) }
+
+// state is what the batch would make of the store. Entries of its own records
+// have no place yet.
+func (b *batch) state() *state {
+	st := *b.base
+	st.open = b.edit.Table()
+	return &st
+}
+
+func (b *batch) put(r *encoded) error {
+	e := r.entry
+	b.ops = append(b.ops, segment.Op{Kind: segment.OpPut, Name: e.Name})
+	b.targets = append(b.targets, e)
+	b.records = append(b.records, r)
+	if r.file == nil {
+		e.Offset = b.size // from the start of the batch, until it is placed
+		b.size += e.Length
+	}
+	b.edit.Set(e)
+	b.own[e.Name] = r.given
+	return nil
+}
+
+func (b *batch) delete(name string) error {
+	if _, err := b.lookup(name); err != nil {
+		return err
+	}
+	b.ops = append(b.ops, segment.Op{Kind: segment.OpDelete, Name: name})
+	b.targets = append(b.targets, b.bury(name))
+	return nil
+}
+
+// bury replaces the entry of name by a tombstone and returns that.
+func (b *batch) bury(name string) *Entry {
+	tombstone := &Entry{Name: name, Deleted: true}
+	b.edit.Set(tombstone)
+	delete(b.own, name)
+	return tombstone
+}
+
+func (b *batch) rename(from, to string) error {
+	if err := CheckName(to); err != nil {
+		return err
+	}
+	old, err := b.lookup(from)
+	if err != nil {
+		return err
+	}
+	if from == to {
+		return nil
+	}
+	if _, err := b.lookup(to); err == nil {
+		return fmt.Errorf("%w: %q", ErrExists, to)
+	}
+	t, own := b.own[from]
+	tombstone := b.bury(from)
+	e := *old
+	e.Name = to
+	b.edit.Set(&e)
+	if own {
+		b.own[to] = t
+	}
+	b.ops = append(b.ops, segment.Op{Kind: segment.OpRename, Name: to, From: from})
+	b.targets = append(b.targets, &e)
+	b.buried = append(b.buried, tombstone)
+	return nil
+}
+
+// place completes the operations and entries of the batch, which is to be number
+// seq and to start at offset start of log.
+func (b *batch) place(log *segment.File, start int64, seq uint64) error {
+	uuids := map[uint64]segment.ID{log.Header.Number: log.Header.UUID}
+	for _, r := range b.records {
+		if r.file != nil {
+			uuids[r.file.Header.Number] = r.file.Header.UUID
+		}
+	}
+	for _, e := range b.buried {
+		e.Seq = seq
+	}
+	for i, e := range b.targets {
+		e.Seq = seq
+		if e.Deleted {
+			continue
+		}
+		if e.Segment == 0 {
+			e.Segment, e.Offset = log.Header.Number, start+e.Offset
+		}
+		uuid, ok := uuids[e.Segment]
+		if !ok {
+			f, err := b.base.segment(e)
+			if err != nil {
+				return err
+			}
+			uuid = f.Header.UUID
+		}
+		b.ops[i].Location = segment.Location{Segment: e.Segment, UUID: uuid, Offset: e.Offset, Length: e.Length, CRC: e.CRC}
+	}
+	return nil
+}
+
+// writeTo writes the records that go into the log, in order.
+func (b *batch) writeTo(w io.Writer) error {
+	for _, r := range b.records {
+		var err error
+		switch {
+		case r.file != nil:
+		case r.large != nil:
+			_, err = r.large.WriteTo(w)
+		default:
+			_, err = w.Write(r.bytes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// after is the state that the batch, once placed, makes of its base.
+func (b *batch) after(seq uint64, log *segment.File) *state {
+	st := &state{seq: seq, open: b.edit.Table(), segs: b.base.segs}
+	add := map[uint64]*segment.File{}
+	if st.segs[log.Header.Number] == nil {
+		add[log.Header.Number] = log
+	}
+	for _, r := range b.records {
+		if r.file != nil {
+			add[r.file.Header.Number] = r.file
+		}
+	}
+	if len(add) > 0 {
+		st.segs = maps.Clone(st.segs)
+		maps.Copy(st.segs, add)
+	}
+	return st
+}
+
+// changes are the last entries that the batch has made of each name it touched.
+func (b *batch) changes() []*Entry {
+	seen := make(map[string]bool, len(b.targets)+len(b.buried))
+	var out []*Entry
+	for _, list := range [][]*Entry{b.targets, b.buried} {
+		for _, e := range list {
+			if !seen[e.Name] {
+				seen[e.Name] = true
+				out = append(out, b.edit.Get(e.Name))
+			}
+		}
+	}
+	return out
+}
+
+// abandon takes back what the batch has left on disk.
+func (b *batch) abandon() {
+	for _, r := range b.records {
+		b.store.discard(r)
+	}
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// Update calls fn with a transaction and commits what it does as one batch: after
+// a crash all of it is there or none. Closures run one at a time; while one runs,
+// other writes wait, reads do not. If fn returns an error, which Update then
+// returns, or panics, nothing changes. fn must not call methods of the Store that
+// write, nor Close: they would wait for it.
+//
+// When Update returns without an error the batch is durable (with SyncNever: it
+// is written). ErrOutcomeUnknown says that it may or may not be there after the
+// store is reopened; every other error, that it is not.
+func (s *Store) Update(fn func(tx *Tx) error) error {
+	return s.commit(func(b *batch) error {
+		tx := &Tx{state: b.base, batch: b}
+		defer tx.done.Store(true)
+		return fn(tx)
+	})
+}
+
+// commit runs fill on a new batch, writes the batch and waits until it is durable.
+func (s *Store) commit(fill func(b *batch) error) error {
+	written, err := s.write(fill)
+	if err != nil {
+		return err
+	}
+	return s.await(written)
+}
+
+// await returns when the state that write has returned is durable.
+func (s *Store) await(written *state) error {
+	if written == nil || s.opts.Sync == SyncNever {
+		return nil
+	}
+	return s.group.wait(written.seq)
+}
+
+// write runs fill on a new batch and appends the batch to the log. It returns the
+// state that it leads to, or nil if the batch was empty.
+func (s *Store) write(fill func(b *batch) error) (*state, error) {
+	if s.opts.ReadOnly {
+		return nil, fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.path)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.closed.Load() {
+		return nil, ErrClosed
+	}
+	if err := s.group.failure(); err != nil {
+		return nil, err
+	}
+	b := newBatch(s, s.written)
+	committed := false
+	defer func() {
+		if !committed { // also when fill panics
+			b.abandon()
+		}
+	}()
+	if err := fill(b); err != nil {
+		return nil, err
+	}
+	if len(b.ops) == 0 {
+		return nil, nil
+	}
+	err := s.append(b)
+	if errors.Is(err, segment.ErrLogBroken) {
+		// The batch may be there after all when the store is reopened, so what it
+		// has in segments of its own must stay.
+		committed = true
+		s.group.fail(err)
+		return nil, s.group.failure()
+	}
+	if err != nil {
+		return nil, err
+	}
+	committed = true
+	return s.written, nil
+}
+
+// append writes b to the log. The caller has the lock s.writing.
+func (s *Store) append(b *batch) error {
+	if s.log.Tail() > s.log.HeaderLen && s.log.Tail()+b.size > s.opts.SegmentSize {
+		if err := s.rotate(); err != nil {
+			return err
+		}
+	}
+	start, seq := s.log.Tail(), s.written.seq+1
+	if err := b.place(s.log.File, start, seq); err != nil {
+		return err
+	}
+	record := segment.AppendCommit(nil, &segment.Commit{
+		Seq:       seq,
+		DurableTo: s.group.durableTo(s.log),
+		UUID:      s.log.Header.UUID,
+		Offset:    start + b.size,
+		Ops:       b.ops,
+	})
+	// Deletes may use the space that puts leave free.
+	reserve := len(b.records) > 0
+	s.clean = false
+	err := s.log.Append(b.size+int64(len(record)), reserve, func(w io.Writer) error {
+		if err := b.writeTo(w); err != nil {
+			return err
+		}
+		_, err := w.Write(record)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range b.records {
+		if r.file != nil {
+			h := r.file.Header
+			s.live[h.Number] = segment.Live{Number: h.Number, UUID: h.UUID, Kind: h.Kind, Valid: r.entry.Offset + r.entry.Length}
+		}
+	}
+	s.written = b.after(seq, s.log.File)
+	if s.opts.Sync == SyncNever {
+		s.published.Store(s.written)
+	}
+	s.group.add(written{
+		state: s.written,
+		log:   s.log,
+		last:  s.commitRef(record, start+b.size, seq),
+		names: b.changes(),
+	})
+	return nil
+}
+
+// commitRef names the commit record that was just written at offset.
+func (s *Store) commitRef(record []byte, offset int64, seq uint64) commitRef {
+	return commitRef{
+		log:    s.log.Header,
+		seq:    seq,
+		offset: offset,
+		end:    offset + int64(len(record)),
+		crc:    segment.RecordCRC(record),
+		next:   s.nextNumber.Load(),
+	}
+}
+
+// rotate goes on in a new log. The header of the new one says how much of the old
+// one counts, so all of that is made durable first.
+func (s *Store) rotate() error {
+	if err := s.group.flush(); err != nil {
+		return err
+	}
+	old := s.log
+	s.live[old.Header.Number] = segment.Live{Number: old.Header.Number, UUID: old.Header.UUID, Kind: segment.KindLog, Valid: old.Tail()}
+	return s.startLog()
+}
+
+// startLog creates the next log and makes it the one to append to. Everything
+// that counts so far, and s.live names, is durable.
+func (s *Store) startLog() error {
+	h := &segment.Header{
+		Kind:    segment.KindLog,
+		StoreID: s.id,
+		UUID:    newID(),
+		Number:  s.nextNumber.Add(1) - 1,
+		BaseSeq: s.written.seq,
+	}
+	for _, n := range slices.Sorted(maps.Keys(s.live)) {
+		h.Live = append(h.Live, s.live[n])
+	}
+	f, err := segment.Create(s.opts.fs, s.segmentsDir(), h, nil)
+	if err != nil {
+		return err
+	}
+	s.log = segment.NewLog(f, f.HeaderLen)
+	return nil
+}
+
+// Sync makes durable all that was committed before the call. It is for SyncNever;
+// otherwise there is nothing left to do.
+func (s *Store) Sync() error {
+	if s.opts.ReadOnly {
+		return nil
+	}
+	if err := s.begin(&s.calls); err != nil {
+		return err
+	}
+	defer s.end(&s.calls)
+	return s.group.flush()
+}
+
+// Put stores t under name with the given attributes, in place of what was there,
+// as a batch of its own. t is borrowed until Put returns. Attributes are ordered
+// pairs with unique keys. See Update for durability and Tx.Put for the errors.
+func (s *Store) Put(name string, t layout.Tensor, attrs ...layout.Attr) error {
+	if s.opts.ReadOnly {
+		return fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.path)
+	}
+	// Encoded before the lock is taken, so that concurrent puts do it side by side.
+	if err := s.begin(&s.calls); err != nil {
+		return err
+	}
+	r, err := s.encode(name, t, attrs)
+	s.end(&s.calls)
+	if err != nil {
+		return err
+	}
+	return s.commit(func(b *batch) error { return b.put(r) })
+}
+
+// Delete removes the tensor of the given name, or returns ErrNotFound.
+func (s *Store) Delete(name string) error {
+	return s.commit(func(b *batch) error { return b.delete(name) })
+}
+
+// Rename gives the tensor called from the name to, without moving its data. See
+// Tx.Rename.
+func (s *Store) Rename(from, to string) error {
+	return s.commit(func(b *batch) error { return b.rename(from, to) })
+}

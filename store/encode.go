@@ -1,0 +1,154 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/index"
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// nameKey is the custom_metadata key under which a record carries its name. It
+// is for people and other readers: the commit record rules.
+const nameKey = codec.ReservedPrefix + "name"
+
+// smallRecord is the size in bytes up to which records are gathered in memory,
+// to go out with their commit record in one write.
+const smallRecord = 1 << 20
+
+// encoded is a tensor on its way into a segment.
+type encoded struct {
+	entry *Entry        // all but Seq and, unless file is set, Segment and Offset
+	given layout.Tensor // as it was put
+	bytes []byte        // the whole record, if it is small
+	large *codec.Record // otherwise
+	file  *segment.File // the segment of its own that it was written to, or nil
+}
+
+// encode checks and encodes t. A very large tensor is written to a segment of its
+// own at once, while other batches go on.
+func (s *Store) encode(name string, t layout.Tensor, attrs []layout.Attr) (*encoded, error) {
+	if err := checkAttrs(attrs); err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	return s.encodeUnchecked(name, t, attrs)
+}
+
+// encodeMessage is encode for an Arrow message from elsewhere.
+func (s *Store) encodeMessage(name string, msg []byte, attrs []layout.Attr) (*encoded, error) {
+	if err := checkAttrs(attrs); err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	head, err := codec.ParseHead(msg)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	t, err := codec.Decode(msg)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	all := slices.Concat(codec.DecodeAttrs(&head), attrs)
+	total := 0
+	for _, a := range all {
+		total += len(a.Key) + len(a.Value)
+	}
+	if total > MaxAttrsLen {
+		return nil, fmt.Errorf("tensor %q: %w: %d bytes in all, at most %d are allowed", name, ErrAttrs, total, MaxAttrsLen)
+	}
+	return s.encodeUnchecked(name, t, all)
+}
+
+func (s *Store) encodeUnchecked(name string, t layout.Tensor, attrs []layout.Attr) (*encoded, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	meta := make([]layout.Attr, 0, 1+len(attrs))
+	meta = append(append(meta, layout.Attr{Key: nameKey, Value: name}), attrs...)
+	record, err := codec.Encode(t, meta)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	head, err := codec.ParseHead(record.Head)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	info, err := head.Describe()
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	r := &encoded{given: t, entry: newEntry(name, &info, codec.DecodeAttrs(&head))}
+	r.entry.Length = record.Len()
+	switch n := record.Len(); {
+	case n >= s.opts.ownSegment():
+		err = s.writeOwn(r, record)
+	case n <= smallRecord:
+		r.bytes = record.AppendTo(make([]byte, 0, n))
+		r.entry.CRC = segment.Checksum(r.bytes)
+	default:
+		r.large = record
+		for part := range record.Parts() {
+			r.entry.CRC = segment.UpdateChecksum(r.entry.CRC, part)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	return r, nil
+}
+
+// newEntry makes the entry of name from what its record says.
+func newEntry(name string, info *codec.Info, attrs []layout.Attr) *index.Entry {
+	return &index.Entry{
+		Name:     name,
+		DType:    info.DType,
+		Layout:   info.Layout,
+		Shape:    info.Shape,
+		DimNames: info.DimNames,
+		NNZ:      info.NNZ,
+		Bytes:    info.Bytes,
+		Attrs:    attrs,
+	}
+}
+
+// writeOwn writes record to a new segment of its own. The file is durable when it
+// returns, and belongs to the store once a batch names it.
+func (s *Store) writeOwn(r *encoded, record *codec.Record) error {
+	crc := make(chan uint32, 1)
+	go func() {
+		var sum uint32
+		for part := range record.Parts() {
+			sum = segment.UpdateChecksum(sum, part)
+		}
+		crc <- sum
+	}()
+	header := &segment.Header{
+		Kind:    segment.KindData,
+		StoreID: s.id,
+		UUID:    newID(),
+		Number:  s.nextNumber.Add(1) - 1,
+	}
+	f, err := segment.Create(s.opts.fs, s.segmentsDir(), header, func(w io.Writer) error {
+		_, err := record.WriteTo(w)
+		return err
+	})
+	r.entry.CRC = <-crc
+	if err != nil {
+		return err
+	}
+	r.file = f
+	r.entry.Segment, r.entry.Offset = header.Number, f.HeaderLen
+	return nil
+}
+
+// discard removes the segment of its own that r may have, whose batch has come to
+// nothing.
+func (s *Store) discard(r *encoded) {
+	if r.file != nil {
+		r.file.Retire()
+		s.opts.fs.Remove(r.file.Path)
+		r.file = nil
+	}
+}

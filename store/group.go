@@ -1,0 +1,179 @@
+package store
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// written is a batch that is in the log's file, but perhaps not yet on disk.
+type written struct {
+	state *state
+	log   *segment.Log
+	last  commitRef
+	names []*Entry // what it made of each name it touched
+}
+
+// commitRef names a commit record.
+type commitRef struct {
+	log    *segment.Header // of the log that it stands in
+	seq    uint64
+	offset int64
+	end    int64
+	crc    uint32
+	next   uint64 // no segment from this number on was named by it or an earlier one
+	closed bool   // it is the mark of a clean close
+}
+
+// number is that of the log, 0 if c is none.
+func (c commitRef) number() uint64 {
+	if c.log == nil {
+		return 0
+	}
+	return c.log.Number
+}
+
+// group makes batches durable, many at a time: whoever comes first syncs for all
+// that have been written until then, while the next ones gather.
+type group struct {
+	publish func(batches []written) // called with each lot that has become durable, in order
+
+	mu       sync.Mutex
+	change   sync.Cond
+	pending  []written // in order, not known to be durable
+	durable  uint64    // sequence number up to which all is durable
+	syncedIn *segment.Log
+	syncedTo int64 // position in syncedIn up to which all is durable
+	syncing  bool
+	waiting  int   // callers that wait for a batch in pending
+	lastLot  int   // callers that the last sync has served
+	err      error // why nothing may be written any more
+}
+
+// gatherTime is how long a sync waits for as many callers as the last one served.
+// Those have just been answered and are likely to come back: without the wait
+// they would miss every other sync.
+const gatherTime = 60 * time.Microsecond
+
+func newGroup(durable uint64, publish func([]written)) *group {
+	g := &group{durable: durable, publish: publish}
+	g.change.L = &g.mu
+	return g
+}
+
+// add takes in a batch that was written after all others.
+func (g *group) add(w written) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pending = append(g.pending, w)
+}
+
+// wait returns when the batch seq is durable, or can't be known to be.
+func (g *group) wait(seq uint64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting++
+	defer func() { g.waiting-- }()
+	for g.durable < seq {
+		switch {
+		case g.err != nil:
+			return g.err
+		case g.syncing:
+			g.change.Wait()
+		default:
+			g.sync()
+		}
+	}
+	return nil
+}
+
+// sync makes durable all that is pending. It is called with mu held, which it
+// gives up while the disk works.
+func (g *group) sync() {
+	g.syncing = true
+	g.gather()
+	lot := g.pending
+	callers := g.waiting
+	last := lot[len(lot)-1]
+	g.mu.Unlock()
+	err := last.log.Sync()
+	g.mu.Lock()
+	g.syncing = false
+	g.lastLot = callers
+	if err != nil {
+		g.failLocked(err)
+		return
+	}
+	g.finish(lot)
+}
+
+// finish records that lot, the oldest of pending, is durable.
+func (g *group) finish(lot []written) {
+	last := lot[len(lot)-1]
+	g.durable, g.syncedIn, g.syncedTo = last.state.seq, last.log, last.last.end
+	g.pending = g.pending[len(lot):]
+	g.publish(lot)
+	g.change.Broadcast()
+}
+
+// gather lets other callers come, for a moment, if the last sync had several.
+func (g *group) gather() {
+	if g.lastLot < 2 {
+		return
+	}
+	for start := time.Now(); g.waiting < g.lastLot && time.Since(start) < gatherTime; {
+		g.mu.Unlock()
+		runtime.Gosched()
+		g.mu.Lock()
+	}
+}
+
+// flush makes durable all that was written before the call.
+func (g *group) flush() error {
+	g.mu.Lock()
+	n := len(g.pending)
+	var seq uint64
+	if n > 0 {
+		seq = g.pending[n-1].state.seq
+	}
+	err := g.err
+	g.mu.Unlock()
+	if n == 0 {
+		return err
+	}
+	return g.wait(seq)
+}
+
+// durableTo is the position in log up to which all is known to be on disk.
+func (g *group) durableTo(log *segment.Log) int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.syncedIn != log {
+		return log.Start()
+	}
+	return g.syncedTo
+}
+
+// fail makes every later write an error.
+func (g *group) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failLocked(err)
+}
+
+func (g *group) failLocked(err error) {
+	if g.err == nil {
+		g.err = fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	}
+	g.change.Broadcast()
+}
+
+// failure is the error that a write has to return, if any.
+func (g *group) failure() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}

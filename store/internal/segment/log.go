@@ -1,0 +1,155 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Log is the active segment: the one that batches are appended to. One
+// goroutine at a time may append; Sync may run beside it.
+//
+// The file is kept longer than what it holds, by zeros that were written and
+// not merely allocated: a durable append into such space costs the disk little
+// more than half of one that makes the file grow.
+type Log struct {
+	*File
+	start int64 // the tail when the log was taken up
+	tail  int64 // just past the last whole batch
+	end   int64 // the file's size; all between tail and end is zero
+	buf   []byte
+}
+
+// Reserve is the space that puts leave free, in bytes, so that deletes and the
+// closing mark can still be written when the disk is full.
+const Reserve = 64 << 10
+
+// NewLog makes f, whose batches end at tail and are followed by zeros alone,
+// the segment to append to.
+func NewLog(f *File, tail int64) *Log {
+	return &Log{File: f, start: tail, tail: tail, end: f.Size()}
+}
+
+// Start is the position from which batches were appended since NewLog.
+func (l *Log) Start() int64 { return l.start }
+
+// Tail is the position just past the last batch.
+func (l *Log) Tail() int64 { return l.tail }
+
+// Append writes a batch of n bytes, which write hands to the writer it is given,
+// at the tail. With reserve it leaves Reserve bytes free behind. If it fails the
+// log ends where it did before; an ErrLogBroken means that not even this could be
+// brought about, and nothing must be appended any more.
+func (l *Log) Append(n int64, reserve bool, write func(w io.Writer) error) error {
+	if err := l.extend(n, reserve); err != nil {
+		return fmt.Errorf("%s: %w", l.Path, err)
+	}
+	w := &writer{raw: l.raw, off: l.tail, buf: l.buf[:0]}
+	defer func() { l.buf = w.buf }()
+	err := write(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil && w.off != l.tail+n {
+		err = fmt.Errorf("batch of %d bytes where %d were announced", w.off-l.tail, n)
+	}
+	if err != nil {
+		// What was written of the batch must not be taken for one later.
+		if zerr := l.zero(l.tail, max(w.off, min(l.end, l.tail+n))); zerr != nil {
+			err = errors.Join(err, ErrLogBroken, zerr)
+		}
+		return fmt.Errorf("%s: %w", l.Path, err)
+	}
+	l.tail += n
+	return nil
+}
+
+// ErrLogBroken says that a failed write left bytes in the log which could not be
+// taken back.
+var ErrLogBroken = errors.New("the log can't be written to until the store is reopened")
+
+// extend makes sure that n bytes, and the reserve, lie between the tail and the
+// end of the file.
+func (l *Log) extend(n int64, reserve bool) error {
+	need := l.tail + n
+	if reserve {
+		need += Reserve
+	}
+	if need <= l.end {
+		return nil
+	}
+	// As much again as the log holds, between the reserve and a chunk, so that a
+	// small store stays small.
+	ahead := min(max(l.tail, Reserve), chunkSize)
+	target := (need + ahead + ahead - 1) / ahead * ahead
+	if target >= chunkSize {
+		target = (target + chunkSize - 1) &^ (chunkSize - 1)
+	}
+	err := l.zero(l.end, target)
+	if err != nil {
+		// Perhaps there is room for what is needed, if not for more.
+		if terr := l.raw.Truncate(l.end); terr != nil {
+			return errors.Join(err, terr)
+		}
+		target = align(need)
+		if err = l.zero(l.end, target); err != nil {
+			return errors.Join(err, l.raw.Truncate(l.end))
+		}
+	}
+	l.end = target
+	return l.grow(target)
+}
+
+var zeroChunk [chunkSize]byte
+
+// zero writes zeros to [from, to) of the file.
+func (l *Log) zero(from, to int64) error {
+	w := writer{raw: l.raw, off: from}
+	for w.off < to {
+		n := min(chunkSize-w.off%chunkSize, to-w.off)
+		if err := w.put(zeroChunk[:n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sync makes durable all that was appended before the call.
+func (l *Log) Sync() error {
+	if err := l.raw.Datasync(); err != nil {
+		return fmt.Errorf("%s: %w", l.Path, err)
+	}
+	return nil
+}
+
+// Rewrite writes every byte of [from, end of file) again as it is and syncs: a
+// page that the kernel failed to write in an earlier life may look clean, and
+// only a new write brings it to the disk.
+func (l *Log) Rewrite(from int64) error {
+	buf := make([]byte, chunkSize)
+	for off := from; off < l.end; {
+		n := min(chunkSize-off%chunkSize, l.end-off)
+		if err := readFull(l.raw, buf[:n], off); err != nil {
+			return fmt.Errorf("%s: %w", l.Path, err)
+		}
+		w := writer{raw: l.raw, off: off}
+		if err := w.put(buf[:n]); err != nil {
+			return fmt.Errorf("%s: %w", l.Path, err)
+		}
+		off += n
+	}
+	return l.Sync()
+}
+
+// Trim cuts the zeros off behind the tail, where a mapped file can be cut, and
+// syncs.
+func (l *Log) Trim() error {
+	if l.end > l.tail && truncateMapped {
+		if err := l.raw.Truncate(l.tail); err != nil {
+			return fmt.Errorf("%s: %w", l.Path, err)
+		}
+		l.end = l.tail
+		l.size.Store(l.tail)
+	}
+	return l.Sync()
+}

@@ -1,0 +1,402 @@
+package segment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/layout"
+)
+
+// Batch is one committed batch of a log.
+type Batch struct {
+	Start   int64 // where its first record begins
+	End     int64 // just past its commit record
+	CRC     uint32
+	Commit  *Commit
+	Records []Record // the put records of the batch, by offset
+}
+
+// Record is a put record that Walk stepped over.
+type Record struct {
+	Offset int64
+	Length int64
+	Info   codec.Info
+	Attrs  []layout.Attr
+}
+
+// Record returns the put record of b that l names, or nil.
+func (b *Batch) Record(l Location) *Record {
+	lo, hi := 0, len(b.Records)
+	for lo < hi {
+		if mid := (lo + hi) / 2; b.Records[mid].Offset < l.Offset {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(b.Records) || b.Records[lo].Offset != l.Offset || b.Records[lo].Length != l.Length {
+		return nil
+	}
+	return &b.Records[lo]
+}
+
+// WalkOptions say which part of which log to walk.
+type WalkOptions struct {
+	Number uint64
+	UUID   ID
+	// From is where to start: the end of the header, or of a commit record.
+	From int64
+	// Limit is the length of the file, or of the part of it that counts.
+	Limit int64
+	// Exact says that batches fill the log up to Limit, as a later segment's
+	// header has recorded.
+	Exact bool
+	// Seq is the sequence number of the last batch before From, and Closed says that
+	// its commit record was the mark of a clean close.
+	Seq    uint64
+	Closed bool
+}
+
+// Tail is how a log ends.
+type Tail struct {
+	End     int64  // just past the last batch that counts
+	Seq     uint64 // its sequence number
+	Offset  int64  // of its commit record; 0 if Walk saw none
+	CRC     uint32 // of its commit record
+	Durable int64  // all before was known to be on disk by the last record that says so
+	Clean   bool   // the log was closed properly after its last batch
+	Torn    bool   // there are bytes behind End that were never acknowledged
+	Sealed  bool   // a frozen index follows at End
+}
+
+// Walk goes through a log by pread and hands over its batches in order. It
+// stops at the first thing that is no message, then decides which it is: the
+// tail of a write that a crash tore, which ends the log, or damage to what was
+// durable, which is ErrCorrupt with its offset.
+//
+// What is durable is told by commit records alone, those behind the stop
+// included: it searches on for them in steps of 64 bytes. A batch before that
+// position counts; behind it a batch counts if each of its records has the CRC
+// that its commit record gives, and every batch before it counts, since one
+// sync gives no order among the blocks it writes.
+func Walk(r io.ReaderAt, o WalkOptions, yield func(*Batch) error) (Tail, error) {
+	w := walker{window: newWindow(r, o.Limit), o: o, yield: yield}
+	w.tail = Tail{End: o.From, Seq: o.Seq, Durable: o.From, Clean: o.Closed}
+	if o.Exact {
+		w.tail.Durable = o.Limit
+	}
+	return w.walk()
+}
+
+type walker struct {
+	*window
+	o       WalkOptions
+	yield   func(*Batch) error
+	tail    Tail
+	pending []*Batch // committed, but not known to be durable
+}
+
+// errNoMessage says that the log ends here: zeros, or no room for a message.
+var errNoMessage = errors.New("no message")
+
+func (w *walker) walk() (Tail, error) {
+	pos := w.o.From
+	batch := &Batch{Start: pos}
+	seq := w.o.Seq
+	var stop error
+	for stop == nil {
+		var m message
+		if m, stop = w.messageAt(pos); stop != nil {
+			break
+		}
+		switch {
+		case m.commit != nil && m.commit.Seq <= seq:
+			stop = fmt.Errorf("%w: sequence number %d after %d", ErrCorrupt, m.commit.Seq, seq)
+		case m.commit != nil && m.commit.DurableTo > batch.Start && !m.commit.IsClose():
+			stop = fmt.Errorf("%w: commit record calls its own batch durable", ErrCorrupt)
+		case m.commit != nil:
+			batch.Commit, batch.End, batch.CRC = m.commit, pos+m.length, m.crc
+			if err := w.checkOps(batch); err != nil {
+				return w.tail, fmt.Errorf("commit record at offset %d: %w", pos, err)
+			}
+			seq = m.commit.Seq
+			w.pending = append(w.pending, batch)
+			w.tail.Durable = max(w.tail.Durable, m.commit.DurableTo)
+			if err := w.emitDurable(); err != nil {
+				return w.tail, err
+			}
+			batch = &Batch{Start: batch.End}
+		default:
+			m.record.Offset, m.record.Length = pos, m.length
+			batch.Records = append(batch.Records, m.record)
+		}
+		if stop == nil {
+			pos += m.length
+		}
+	}
+	var ioErr *readError
+	if errors.As(stop, &ioErr) {
+		return w.tail, fmt.Errorf("offset %d: %w", pos, stop)
+	}
+
+	w.tail.Sealed = errors.Is(stop, errIndexMessage) && batch.Start == pos
+	dirty := false
+	if !w.tail.Sealed {
+		if !w.o.Exact {
+			durable, nonzero, err := w.searchOn(pos)
+			if err != nil {
+				return w.tail, err
+			}
+			dirty = nonzero || pos > batch.Start
+			w.tail.Durable = max(w.tail.Durable, durable)
+		}
+		if w.tail.Durable > batch.Start {
+			if errors.Is(stop, errNoMessage) {
+				stop = fmt.Errorf("%w: no message where one was", ErrCorrupt)
+			}
+			return w.tail, fmt.Errorf("damage at offset %d, where all up to %d was durable: %w", pos, w.tail.Durable, corrupt(stop))
+		}
+	}
+	if err := w.emitDurable(); err != nil {
+		return w.tail, err
+	}
+	for i, b := range w.pending {
+		whole, err := w.recordsWhole(b)
+		if err != nil {
+			return w.tail, err
+		}
+		if !whole {
+			w.tail.Torn = true
+			w.pending = w.pending[i:]
+			return w.tail, nil
+		}
+		if err := w.emit(b); err != nil {
+			return w.tail, err
+		}
+	}
+	w.tail.Torn = dirty
+	w.tail.Clean = w.tail.Clean && !dirty
+	return w.tail, nil
+}
+
+// corrupt makes sure that err is ErrCorrupt, unless it says something else that
+// a caller tests for.
+func corrupt(err error) error {
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNewerFormat) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
+}
+
+// message is what stands at an offset of a log.
+type message struct {
+	length int64
+	commit *Commit // or nil, then it is a put record
+	crc    uint32
+	record Record
+}
+
+var errIndexMessage = fmt.Errorf("%w: a frozen index in the middle of a log", ErrCorrupt)
+
+// readError marks a failed read, which says nothing about what is there.
+type readError struct{ err error }
+
+func (e *readError) Error() string { return e.err.Error() }
+func (e *readError) Unwrap() error { return e.err }
+
+func (w *walker) look(off, n int64) ([]byte, error) {
+	b, err := w.peek(off, n)
+	if err != nil && !errors.Is(err, ErrCorrupt) {
+		err = &readError{err}
+	}
+	return b, err
+}
+
+// messageAt reads the head of the message at pos, and all of a commit record.
+func (w *walker) messageAt(pos int64) (message, error) {
+	first, err := w.look(pos, Alignment)
+	if err != nil {
+		return message{}, err
+	}
+	if first == nil || isZero(first) {
+		return message{}, errNoMessage
+	}
+	headLen, err := codec.HeadSize(first)
+	if err != nil {
+		return message{}, err
+	}
+	headBytes, err := w.look(pos, headLen)
+	if err != nil {
+		return message{}, err
+	}
+	if headBytes == nil {
+		return message{}, fmt.Errorf("%w: metadata of %d bytes where the log ends at %d", ErrCorrupt, headLen, w.size)
+	}
+	head, err := codec.ParseHead(headBytes)
+	if err != nil {
+		return message{}, err
+	}
+	m := message{length: head.Len()}
+	if m.length%Alignment != 0 || m.length > w.size-pos {
+		return message{}, fmt.Errorf("%w: message of %d bytes where the log ends at %d", ErrCorrupt, m.length, w.size)
+	}
+	switch head.Kind {
+	case codec.HeaderTensor, codec.HeaderSparseTensor:
+		if m.record.Info, err = head.Describe(); err != nil {
+			return message{}, err
+		}
+		m.record.Attrs = codec.DecodeAttrs(&head)
+		return m, nil
+	case codec.HeaderNone:
+		if _, ok := head.LookupMetadata(KeyIndex); ok {
+			return message{}, errIndexMessage
+		}
+		record, err := w.look(pos, m.length)
+		if err != nil {
+			return message{}, err
+		}
+		m.crc = RecordCRC(record)
+		m.commit, err = parseCommit(record, w.o.UUID, pos)
+		return m, err
+	}
+	return message{}, fmt.Errorf("%w: message of a kind that a log does not hold", ErrCorrupt)
+}
+
+// checkOps makes sure that each put of a batch in this log names one of its own
+// records, and none lies in the future.
+func (w *walker) checkOps(b *Batch) error {
+	for i := range b.Commit.Ops {
+		op := &b.Commit.Ops[i]
+		l := &op.Location
+		if op.Kind == OpDelete || l.Segment != w.o.Number {
+			continue
+		}
+		if l.UUID != w.o.UUID || l.Offset+l.Length > b.Commit.Offset {
+			return fmt.Errorf("%w: %q is said to lie at offset %d of segment %d (%v)", ErrCorrupt, op.Name, l.Offset, l.Segment, l.UUID)
+		}
+		if op.Kind == OpPut && b.Record(*l) == nil {
+			return fmt.Errorf("%w: %q is said to lie at offset %d, where this batch has no record", ErrCorrupt, op.Name, l.Offset)
+		}
+	}
+	return nil
+}
+
+func (w *walker) emit(b *Batch) error {
+	if err := w.yield(b); err != nil {
+		return err
+	}
+	w.tail.End, w.tail.Seq, w.tail.Offset, w.tail.CRC = b.End, b.Commit.Seq, b.Commit.Offset, b.CRC
+	w.tail.Clean = b.Commit.IsClose()
+	return nil
+}
+
+// emitDurable hands over the pending batches that are known to be durable.
+func (w *walker) emitDurable() error {
+	for len(w.pending) > 0 && w.pending[0].End <= w.tail.Durable {
+		if err := w.emit(w.pending[0]); err != nil {
+			return err
+		}
+		w.pending = w.pending[1:]
+	}
+	return nil
+}
+
+// recordsWhole reads the records of b and compares their CRCs.
+func (w *walker) recordsWhole(b *Batch) (bool, error) {
+	for i := range b.Commit.Ops {
+		op := &b.Commit.Ops[i]
+		if op.Kind != OpPut || op.Location.Segment != w.o.Number {
+			continue
+		}
+		crc, err := ChecksumAt(w.r, op.Location.Offset, op.Location.Length)
+		if err != nil {
+			return false, fmt.Errorf("record at offset %d: %w", op.Location.Offset, err)
+		}
+		if crc != op.Location.CRC {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// ChecksumAt is the CRC-32C of n bytes of r from off, read by pread.
+func ChecksumAt(r io.ReaderAt, off, n int64) (uint32, error) {
+	var crc uint32
+	buf := make([]byte, min(n, 1<<20))
+	for n > 0 {
+		b := buf[:min(n, int64(len(buf)))]
+		if err := readFull(r, b, off); err != nil {
+			return 0, err
+		}
+		crc = UpdateChecksum(crc, b)
+		off += int64(len(b))
+		n -= int64(len(b))
+	}
+	return crc, nil
+}
+
+// searchOn looks through the rest of the log, from, where no message is, to its
+// limit, for commit records of this log. It returns the furthest position that
+// one of them calls durable, and whether there is anything but zeros.
+func (w *walker) searchOn(from int64) (durable int64, nonzero bool, err error) {
+	// Each candidate is read whole once. Many that overlap can only be hostile.
+	budget := 4*(w.size-from) + 1<<20
+	for pos := from; pos < w.size; pos += Alignment {
+		b, err := w.look(pos, min(Alignment, w.size-pos))
+		if err != nil {
+			return 0, false, err
+		}
+		if isZero(b) {
+			continue
+		}
+		nonzero = true
+		if pos%Alignment != 0 || !bytes.HasPrefix(b, messagePrefix) {
+			continue
+		}
+		commit := w.commitAt(pos, &budget)
+		if commit == nil {
+			continue
+		}
+		if budget < 0 {
+			return 0, false, fmt.Errorf("%w: commit records that overlap, the last at offset %d", ErrCorrupt, pos)
+		}
+		durable = max(durable, commit.DurableTo)
+	}
+	return durable, nonzero, nil
+}
+
+var messagePrefix = []byte{0xff, 0xff, 0xff, 0xff}
+
+// commitAt returns the valid commit record of this log at pos, or nil. What it
+// reads is taken off budget.
+func (w *walker) commitAt(pos int64, budget *int64) *Commit {
+	first, err := w.look(pos, min(controlHeadLen, w.size-pos))
+	if err != nil || !bytes.Contains(first, []byte(KeyCommit)) {
+		return nil
+	}
+	record, err := readRecord(w.r, pos, w.size, w.size)
+	if err != nil {
+		return nil
+	}
+	*budget -= int64(len(record))
+	commit, err := parseCommit(record, w.o.UUID, pos)
+	if err != nil {
+		return nil
+	}
+	return commit
+}
+
+// controlHeadLen is enough of a control record to see its key.
+const controlHeadLen = 512
+
+func isZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}

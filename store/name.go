@@ -1,0 +1,59 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// Limits of what belongs to a tensor, in bytes.
+const (
+	MaxNameLen  = segment.MaxName
+	MaxAttrsLen = 1 << 20 // keys and values together
+)
+
+// CheckName says whether name can be that of a tensor: non-empty UTF-8 of at
+// most MaxNameLen bytes without control characters. The error wraps ErrName.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: it is empty", ErrName)
+	case len(name) > MaxNameLen:
+		return fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrName, len(name), MaxNameLen)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%w %q: it is not UTF-8", ErrName, name)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("%w %q: it has a control character", ErrName, name)
+	}
+	return nil
+}
+
+// checkAttrs says whether attrs can be stored: UTF-8, keys that are not empty,
+// unique and not reserved, at most MaxAttrsLen bytes in all.
+func checkAttrs(attrs []layout.Attr) error {
+	total := 0
+	seen := make(map[string]bool, len(attrs))
+	for _, a := range attrs {
+		switch {
+		case a.Key == "":
+			return fmt.Errorf("%w: an empty key", ErrAttrs)
+		case strings.HasPrefix(a.Key, codec.ReservedPrefix):
+			return fmt.Errorf("%w: keys that begin with %q are reserved: %q", ErrAttrs, codec.ReservedPrefix, a.Key)
+		case seen[a.Key]:
+			return fmt.Errorf("%w: key %q occurs twice", ErrAttrs, a.Key)
+		case !utf8.ValidString(a.Key) || !utf8.ValidString(a.Value):
+			return fmt.Errorf("%w: key %q or its value is not UTF-8", ErrAttrs, a.Key)
+		}
+		seen[a.Key] = true
+		total += len(a.Key) + len(a.Value)
+	}
+	if total > MaxAttrsLen {
+		return fmt.Errorf("%w: %d bytes in all, at most %d are allowed", ErrAttrs, total, MaxAttrsLen)
+	}
+	return nil
+}

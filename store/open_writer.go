@@ -1,0 +1,224 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// openWriter takes the lock, brings the state up to date from the catalog and the
+// logs, and makes the store ready for writing.
+func (s *Store) openWriter() (err error) {
+	exists, err := isStore(s.path)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		if s.opts.MustExist {
+			return ErrNoStore
+		}
+		if err := os.MkdirAll(s.path, 0o777); err != nil {
+			return err
+		}
+	}
+	if s.lock, err = acquireLock(s.path, s.opts.LockWait); err != nil {
+		return err
+	}
+	opened := s.newFileSet()
+	defer func() {
+		if err != nil {
+			opened.retire()
+			if s.catalog != nil {
+				s.catalog.close(false)
+			}
+			s.lock.release()
+		}
+	}()
+	if err := s.makeDirectories(); err != nil {
+		return err
+	}
+	if err := s.removeTemporary(); err != nil {
+		return err
+	}
+	if s.catalog, err = openCatalog(filepath.Join(s.path, catalogName)); err != nil {
+		return err
+	}
+	position, _ := s.catalog.position()
+	if err = opened.openMissing(); err != nil {
+		return err
+	}
+	newest, err := opened.newestLog(position.StoreID)
+	if err != nil {
+		return err
+	}
+	if newest == nil {
+		if position.Seq > 0 {
+			return fmt.Errorf("%w: the catalog knows of batch %d, but %s holds no log", ErrCorrupt, position.Seq, s.segmentsDir())
+		}
+		return s.create(opened)
+	}
+	s.id = newest.Header.StoreID
+	r, err := replayWithCatalog(opened, newest, s.catalog)
+	if err != nil {
+		return err
+	}
+	return s.takeUp(opened, newest, r)
+}
+
+func (s *Store) makeDirectories() error {
+	if _, err := os.Stat(s.segmentsDir()); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Mkdir(s.segmentsDir(), 0o777); err != nil {
+		return err
+	}
+	if err := s.opts.fs.SyncDir(s.path); err != nil {
+		return err
+	}
+	return s.opts.fs.SyncDir(filepath.Dir(filepath.Clean(s.path)))
+}
+
+// removeTemporary removes segments that were never finished.
+func (s *Store) removeTemporary() error {
+	entries, err := os.ReadDir(s.segmentsDir())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if segment.IsTemp(e.Name()) {
+			if err := s.opts.fs.Remove(filepath.Join(s.segmentsDir(), e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// create starts a new store with an empty log.
+func (s *Store) create(opened fileSet) error {
+	s.id = newID()
+	s.nextNumber.Store(opened.highest() + 1)
+	s.live = map[uint64]segment.Live{}
+	s.written = &state{segs: map[uint64]*segment.File{}}
+	if err := s.startLog(); err != nil {
+		return err
+	}
+	opened.add(s.log.File)
+	s.start(nil)
+	return nil
+}
+
+// takeUp makes the store ready to go on after what r has found.
+func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
+	s.nextNumber.Store(opened.highest() + 1)
+	s.live = r.live
+	s.written = r.state()
+	s.clean = r.tail.Clean
+	s.log = segment.NewLog(newest, r.tail.End)
+	if !r.tail.Clean {
+		if err := s.log.Rewrite(r.tail.Durable); err != nil {
+			return err
+		}
+	}
+	if r.tail.Torn || r.tail.Sealed {
+		// What is behind the end stays as it is; the next header says that it does
+		// not count.
+		h := newest.Header
+		s.live[h.Number] = segment.Live{Number: h.Number, UUID: h.UUID, Kind: segment.KindLog, Valid: r.tail.End}
+		if err := s.startLog(); err != nil {
+			return err
+		}
+		opened.add(s.log.File)
+		s.clean = false
+	}
+	if err := s.removeOrphans(opened); err != nil {
+		return err
+	}
+	s.start(r)
+	return nil
+}
+
+// removeOrphans closes the files that do not count, and removes the data segments
+// among them that this store wrote for batches which never came to be.
+func (s *Store) removeOrphans(opened fileSet) error {
+	for n, f := range opened.files {
+		if s.written.segs[n] != nil || f == s.log.File {
+			continue
+		}
+		orphan := f.Header.Kind == segment.KindData && f.Header.StoreID == s.id
+		if err := f.Retire(); err != nil {
+			return err
+		}
+		delete(opened.files, n)
+		if orphan {
+			if err := s.opts.fs.Remove(f.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// start publishes the state and sets the machinery of writing in motion. r is nil
+// in a new store.
+func (s *Store) start(r *replay) {
+	st := *s.written
+	st.segs = maps.Clone(st.segs)
+	st.segs[s.log.Header.Number] = s.log.File
+	s.written = &st
+	s.published.Store(s.written)
+	if r != nil {
+		s.catalog.add(r.changes, r.last)
+	}
+	s.catalog.start()
+	s.group = newGroup(s.written.seq, func(lot []written) {
+		if s.opts.Sync != SyncNever {
+			s.published.Store(lot[len(lot)-1].state)
+		}
+		for _, w := range lot {
+			s.catalog.add(map[uint64][]*Entry{w.log.Header.Number: w.names}, w.last)
+		}
+	})
+}
+
+// closeWriter makes all durable, marks the clean close and brings the catalog up
+// to date. The caller has the lock s.writing.
+func (s *Store) closeWriter() error {
+	err := s.group.flush()
+	if err == nil && !s.clean {
+		err = s.appendClose()
+	}
+	if err == nil {
+		err = s.log.Trim()
+	}
+	return errors.Join(err, s.catalog.close(err == nil))
+}
+
+// appendClose appends and syncs the empty commit record that says that all before
+// it is durable.
+func (s *Store) appendClose() error {
+	offset := s.log.Tail()
+	record := segment.AppendCommit(nil, &segment.Commit{
+		Seq:       s.written.seq + 1,
+		DurableTo: offset,
+		UUID:      s.log.Header.UUID,
+		Offset:    offset,
+	})
+	err := s.log.Append(int64(len(record)), false, func(w io.Writer) error {
+		_, err := w.Write(record)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.log.Sync(); err != nil {
+		return err
+	}
+	s.catalog.add(nil, s.commitRef(record, offset, s.written.seq+1))
+	return nil
+}

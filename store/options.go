@@ -1,0 +1,76 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// SyncPolicy says when a batch is made durable.
+type SyncPolicy int
+
+const (
+	// SyncEveryCommit makes each batch durable before Put, Update, Delete or Rename
+	// return. Batches that are committed at the same time share a sync.
+	SyncEveryCommit SyncPolicy = iota
+	// SyncNever leaves it to Sync and Close. The end of the process loses nothing, a
+	// power cut may lose any number of the last batches, but never the middle of
+	// the sequence.
+	SyncNever
+)
+
+// Sizes of segments, in bytes.
+const (
+	DefaultSegmentSize = 1 << 30
+	MinSegmentSize     = 64 << 10
+
+	// ownSegmentSize is the size from which a tensor gets a segment file of its own.
+	ownSegmentSize = 64 << 20
+)
+
+// Options are how to open a store. The zero value, or nil, opens for reading and
+// writing, creates the store if there is none, fails at once if another writer
+// has it, and makes every batch durable.
+type Options struct {
+	// ReadOnly opens the store beside a writer, in this or another process, without
+	// waiting for it: it reads the segment files alone, takes no lock and works on
+	// read-only media. It sees what was committed when it was opened; Refresh
+	// takes in what came later.
+	ReadOnly bool
+	// MustExist makes it an error, ErrNoStore, if there is no store yet.
+	MustExist bool
+	// LockWait is how long to wait for another writer to go away before ErrLocked.
+	LockWait time.Duration
+	// Sync says when batches are made durable.
+	Sync SyncPolicy
+	// SegmentSize is the size in bytes from which the log goes on in a new file. Zero
+	// stands for DefaultSegmentSize; the least is MinSegmentSize.
+	SegmentSize int64
+
+	fs segment.FS // nil for the operating system's; tests put their own
+}
+
+// resolved returns o, or the default, with every zero filled in.
+func (o *Options) resolved() (Options, error) {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	if r.SegmentSize == 0 {
+		r.SegmentSize = DefaultSegmentSize
+	}
+	if r.SegmentSize < MinSegmentSize {
+		return r, fmt.Errorf("segment size of %d bytes: the least is %d", r.SegmentSize, int64(MinSegmentSize))
+	}
+	if r.LockWait < 0 {
+		return r, fmt.Errorf("lock wait of %v: it can't be negative", r.LockWait)
+	}
+	if r.fs == nil {
+		r.fs = segment.OS
+	}
+	return r, nil
+}
+
+// ownSegment is the size of a record from which it gets a segment of its own.
+func (o *Options) ownSegment() int64 { return min(ownSegmentSize, o.SegmentSize/2) }

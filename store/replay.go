@@ -1,0 +1,277 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/index"
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// replay builds the contents of a store from its logs.
+type replay struct {
+	set     fileSet
+	newest  *segment.File
+	live    map[uint64]segment.Live  // what counts but for the newest log
+	segs    map[uint64]*segment.File // the files of live, and the newest log
+	edit    *index.Editor
+	seq     uint64
+	changes map[uint64][]*Entry // by log: what was replayed of it
+	last    commitRef           // the last commit record replayed
+	tail    segment.Tail        // of the newest log
+}
+
+// newReplay starts from the live set that the header of the newest log gives.
+func newReplay(set fileSet, newest *segment.File) (*replay, error) {
+	r := &replay{
+		set:     set,
+		newest:  newest,
+		live:    map[uint64]segment.Live{},
+		segs:    map[uint64]*segment.File{newest.Header.Number: newest},
+		edit:    index.Table{}.Edit(),
+		changes: map[uint64][]*Entry{},
+	}
+	for _, l := range newest.Header.Live {
+		f, err := set.liveFile(l)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", newest.Path, err)
+		}
+		r.live[l.Number], r.segs[l.Number] = l, f
+	}
+	return r, nil
+}
+
+// end is where the newest log ends.
+func (r *replay) end() commitRef {
+	return commitRef{log: r.newest.Header, seq: r.seq, end: r.tail.End}
+}
+
+func (r *replay) state() *state { return &state{seq: r.seq, open: r.edit.Table(), segs: r.segs} }
+
+// logs replays every log from position on, which is zero for all of them.
+func (r *replay) logs(from commitRef) error {
+	for _, n := range slices.Sorted(maps.Keys(r.live)) {
+		l := r.live[n]
+		if l.Kind != segment.KindLog || n < from.number() {
+			continue
+		}
+		tail, err := r.log(r.segs[n], l.Valid, true, from)
+		if err != nil {
+			return err
+		}
+		if tail.End != l.Valid {
+			return fmt.Errorf("%s: %w: the log ends at %d, it should end at %d", r.segs[n].Path, ErrCorrupt, tail.End, l.Valid)
+		}
+	}
+	var err error
+	r.tail, err = r.log(r.newest, r.newest.Size(), false, from)
+	return err
+}
+
+// log replays one log.
+func (r *replay) log(f *segment.File, limit int64, exact bool, from commitRef) (segment.Tail, error) {
+	o := segment.WalkOptions{
+		Number: f.Header.Number,
+		UUID:   f.Header.UUID,
+		From:   f.HeaderLen,
+		Limit:  limit,
+		Exact:  exact,
+		Seq:    f.Header.BaseSeq,
+	}
+	if o.Seq < r.seq && from.number() != o.Number {
+		return segment.Tail{}, fmt.Errorf("%s: %w: it begins after batch %d, an earlier log ends with %d", f.Path, ErrCorrupt, o.Seq, r.seq)
+	}
+	r.seq = max(r.seq, o.Seq)
+	if from.number() == o.Number {
+		o.From, o.Seq, o.Closed = from.end, from.seq, from.closed
+	}
+	tail, err := segment.Walk(f, o, func(b *segment.Batch) error { return r.apply(f, b) })
+	if err != nil {
+		return tail, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return tail, nil
+}
+
+// apply makes batch b of log f part of the state.
+func (r *replay) apply(f *segment.File, b *segment.Batch) error {
+	touched := make([]*Entry, 0, len(b.Commit.Ops))
+	set := func(e *Entry) {
+		e.Seq = b.Commit.Seq
+		r.edit.Set(e)
+		touched = append(touched, e)
+	}
+	for i := range b.Commit.Ops {
+		op := &b.Commit.Ops[i]
+		if op.Kind == segment.OpDelete {
+			set(&Entry{Name: op.Name, Deleted: true})
+			continue
+		}
+		e, err := r.entry(f, b, op)
+		if err != nil {
+			return fmt.Errorf("commit record at offset %d: tensor %q: %w", b.Commit.Offset, op.Name, err)
+		}
+		if op.Kind == segment.OpRename {
+			set(&Entry{Name: op.From, Deleted: true})
+		}
+		set(e)
+	}
+	r.seq = b.Commit.Seq
+	r.last = commitRef{log: f.Header, seq: b.Commit.Seq, offset: b.Commit.Offset, end: b.End, crc: b.CRC}
+	n := f.Header.Number
+	r.changes[n] = append(r.changes[n], touched...)
+	return nil
+}
+
+// entry makes the entry for a put or rename.
+func (r *replay) entry(f *segment.File, b *segment.Batch, op *segment.Op) (*Entry, error) {
+	l := op.Location
+	var e *Entry
+	if rec := b.Record(l); l.Segment == f.Header.Number && rec != nil {
+		e = newEntry(op.Name, &rec.Info, rec.Attrs)
+	} else if old := r.edit.Get(op.From); op.Kind == segment.OpRename && old != nil && old.Segment == l.Segment && old.Offset == l.Offset {
+		renamed := *old
+		renamed.Name = op.Name
+		e = &renamed
+	} else {
+		info, attrs, err := r.describe(l)
+		if err != nil {
+			return nil, err
+		}
+		e = newEntry(op.Name, info, attrs)
+	}
+	e.Segment, e.Offset, e.Length, e.CRC = l.Segment, l.Offset, l.Length, l.CRC
+	return e, nil
+}
+
+// describe reads the head of a record outside of the log being replayed. A data
+// segment that it lies in becomes part of the live set.
+func (r *replay) describe(l segment.Location) (*codec.Info, []layout.Attr, error) {
+	f := r.segs[l.Segment]
+	if f == nil {
+		live := segment.Live{Number: l.Segment, UUID: l.UUID, Kind: segment.KindData, Valid: l.Offset + l.Length}
+		var err error
+		if f, err = r.set.liveFile(live); err != nil {
+			return nil, nil, err
+		}
+		r.live[l.Segment], r.segs[l.Segment] = live, f
+	}
+	if f.Header.UUID != l.UUID {
+		return nil, nil, fmt.Errorf("%w: %s is segment %v, not %v", ErrCorrupt, f.Path, f.Header.UUID, l.UUID)
+	}
+	head, err := f.Head(l.Offset)
+	if err != nil {
+		return nil, nil, err
+	}
+	if head.Len() != l.Length {
+		return nil, nil, fmt.Errorf("%s: %w: record at offset %d has %d bytes, it should have %d", f.Path, ErrCorrupt, l.Offset, head.Len(), l.Length)
+	}
+	info, err := head.Describe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w: record at offset %d: %w", f.Path, ErrCorrupt, l.Offset, err)
+	}
+	return &info, codec.DecodeAttrs(head), nil
+}
+
+// errCatalogUseless says that the catalog can't be used for these logs, though
+// nothing is wrong with them.
+var errCatalogUseless = errors.New("the catalog belongs to another state of the store")
+
+// replayWithCatalog takes what the catalog has and replays only what came later;
+// without a usable catalog it replays everything and the catalog is made anew.
+func replayWithCatalog(set fileSet, newest *segment.File, c *catalog) (*replay, error) {
+	position, ok := c.position()
+	if ok {
+		r, err := newReplay(set, newest)
+		if err != nil {
+			return nil, err
+		}
+		err = r.fromCatalog(c, position)
+		if err == nil {
+			return r, nil
+		}
+		if !errors.Is(err, errCatalogUseless) {
+			return nil, err
+		}
+	}
+	if err := c.reset(); err != nil {
+		return nil, err
+	}
+	r, err := newReplay(set, newest)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.logs(commitRef{}); err != nil {
+		return nil, err
+	}
+	if ok && r.seq < position.Seq {
+		return nil, fmt.Errorf("%w: the catalog knows batch %d, the logs end with batch %d: they have lost something", ErrCorrupt, position.Seq, r.seq)
+	}
+	return r, nil
+}
+
+// fromCatalog loads the catalog and replays the logs from its position on.
+func (r *replay) fromCatalog(c *catalog, p index.Position) error {
+	header := r.newest.Header
+	f, limit := r.newest, r.newest.Size()
+	if p.Segment != header.Number {
+		live, ok := r.live[p.Segment]
+		switch {
+		case p.Segment > header.Number:
+			return fmt.Errorf("%w: the catalog knows batch %d in segment %d, the newest log is %s: the log has lost something", ErrCorrupt, p.Seq, p.Segment, r.newest.Path)
+		case !ok || live.Kind != segment.KindLog:
+			return errCatalogUseless
+		}
+		f, limit = r.segs[p.Segment], live.Valid
+	}
+	if f.Header.UUID != segment.ID(p.SegmentUUID) {
+		return errCatalogUseless
+	}
+	if p.End > limit {
+		return fmt.Errorf("%s: %w: the catalog knows batch %d up to offset %d, the log ends at %d: it has lost something", f.Path, ErrCorrupt, p.Seq, p.End, limit)
+	}
+	commit, crc, err := f.Commit(p.Offset, p.End)
+	if err != nil || crc != p.CRC || commit.Seq != p.Seq {
+		return errCatalogUseless
+	}
+	from := commitRef{log: f.Header, seq: p.Seq, offset: p.Offset, end: p.End, crc: p.CRC, closed: commit.IsClose()}
+	r.keepDataBefore(p.NextSegment)
+	for ce, err := range c.entries() {
+		if err != nil {
+			return errCatalogUseless
+		}
+		if err := r.known(ce.Entry); err != nil {
+			return err
+		}
+		if old := r.edit.Get(ce.Entry.Name); old == nil || old.Seq <= ce.Entry.Seq {
+			r.edit.Set(ce.Entry)
+		}
+	}
+	r.seq = p.Seq
+	r.last = from
+	return r.logs(from)
+}
+
+// known makes sure that the segment of a catalog's entry counts.
+func (r *replay) known(e *Entry) error {
+	if !e.Deleted && r.segs[e.Segment] == nil {
+		return errCatalogUseless
+	}
+	return nil
+}
+
+// keepDataBefore takes every data segment with a number below next into the live
+// set. The catalog does not tell which of them batches have named; one that none
+// has is garbage for compaction to find.
+func (r *replay) keepDataBefore(next uint64) {
+	for n, f := range r.set.files {
+		h := f.Header
+		if n < next && r.segs[n] == nil && h.Kind == segment.KindData && h.StoreID == r.newest.Header.StoreID {
+			r.segs[n] = f
+			r.live[n] = segment.Live{Number: n, UUID: h.UUID, Kind: h.Kind, Valid: f.Size()}
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// Store is an open store. Its methods may be called by any number of goroutines.
+type Store struct {
+	path string
+	opts Options
+	id   segment.ID
+
+	published atomic.Pointer[state] // what readers see
+	views     atomic.Int64          // open snapshots and View transactions
+	calls     atomic.Int64          // calls under way that read
+	closed    atomic.Bool
+
+	// For writing.
+	lock       *writerLock
+	group      *group
+	catalog    *catalog
+	nextNumber atomic.Uint64 // of the next segment
+	writing    sync.Mutex    // guards what follows; held while a batch is made and written
+	written    *state        // what the log holds, synced or not
+	log        *segment.Log
+	live       map[uint64]segment.Live // every segment that counts but the log
+	clean      bool                    // the log ends in the mark of a clean close
+
+	// For reading beside a writer.
+	refreshing sync.Mutex
+	reader     *reader
+}
+
+const segmentsName = "segments"
+
+func (s *Store) segmentsDir() string { return filepath.Join(s.path, segmentsName) }
+
+// Open opens the store in directory path, and creates it if there is none and
+// opts allow. opts may be nil.
+//
+// One Store at a time can have it open for writing, in any process; a second one
+// gets ErrLocked. Any number can have it open for reading. Other errors are
+// ErrNoStore, ErrCorrupt, ErrNewerFormat and those of the file system.
+func Open(path string, opts *Options) (*Store, error) {
+	o, err := opts.resolved()
+	if err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", path, err)
+	}
+	s := &Store{path: path, opts: o}
+	if o.ReadOnly {
+		err = s.openReader()
+	} else {
+		err = s.openWriter()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Path is the directory that the store was opened with.
+func (s *Store) Path() string { return s.path }
+
+// isStore reports whether there is a store at path. If there is none it says by
+// its error whether one could be created there: nil, or what is in the way.
+func isStore(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !info.IsDir() {
+		return false, fmt.Errorf("%w: it is a file, a store is a directory", ErrNoStore)
+	}
+	if info, err := os.Stat(filepath.Join(path, segmentsName)); err == nil && info.IsDir() {
+		return true, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		if e.Name() != lockName {
+			return false, fmt.Errorf("%w: the directory has other files in it, %q for one", ErrNoStore, e.Name())
+		}
+	}
+	return false, nil
+}
+
+// begin counts a use of the store, so that Close knows of it. Each is followed by
+// end.
+func (s *Store) begin(uses *atomic.Int64) error {
+	uses.Add(1)
+	if s.closed.Load() {
+		uses.Add(-1)
+		return ErrClosed
+	}
+	return nil
+}
+
+func (s *Store) end(uses *atomic.Int64) { uses.Add(-1) }
+
+// Get returns the tensor of the given name as a copy in memory of its own, which
+// the caller may keep and change. What was read is compared with its checksum:
+// ErrCorrupt says that they differ.
+func (s *Store) Get(name string) (layout.Tensor, error) {
+	if err := s.begin(&s.calls); err != nil {
+		return nil, err
+	}
+	defer s.end(&s.calls)
+	st := s.published.Load()
+	e, err := st.lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	return st.read(e)
+}
+
+// Stat returns what is known of the tensor of the given name without touching
+// its data.
+func (s *Store) Stat(name string) (*Entry, error) {
+	if err := s.begin(&s.calls); err != nil {
+		return nil, err
+	}
+	defer s.end(&s.calls)
+	return s.published.Load().lookup(name)
+}
+
+// List yields the entries whose names begin with prefix, by name in byte order, as
+// they are when the iteration begins.
+func (s *Store) List(prefix string) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		if err := s.begin(&s.views); err != nil {
+			yield(nil, err)
+			return
+		}
+		defer s.end(&s.views)
+		for e, err := range s.published.Load().list(prefix) {
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// View calls fn with a transaction that shows the last committed batch, and
+// returns its error. It waits for nobody and keeps nobody waiting. Tensors from
+// Tx.Get are views of the mapped files and valid until fn returns.
+func (s *Store) View(fn func(tx *Tx) error) error {
+	if err := s.begin(&s.views); err != nil {
+		return err
+	}
+	tx := &Tx{state: s.published.Load()}
+	defer func() {
+		tx.done.Store(true)
+		s.end(&s.views)
+	}()
+	return fn(tx)
+}
+
+// Close makes everything durable and ends the use of the store. Every slice of its
+// mapped files becomes inaccessible: a read of it is a fault. It is ErrInUse if
+// snapshots, transactions or listings are open, and ErrClosed if the store was
+// closed before.
+func (s *Store) Close() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
+	if !s.closed.CompareAndSwap(false, true) {
+		return ErrClosed
+	}
+	if n := s.views.Load(); n > 0 {
+		s.closed.Store(false)
+		return fmt.Errorf("%w: %d snapshots or transactions are open", ErrInUse, n)
+	}
+	for s.calls.Load() > 0 { // short ones, that can't be inside each other
+		time.Sleep(50 * time.Microsecond)
+	}
+	var err error
+	if !s.opts.ReadOnly {
+		err = s.closeWriter()
+	}
+	for _, f := range s.files() {
+		err = errors.Join(err, f.Retire())
+	}
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.release())
+	}
+	return err
+}
+
+// files are all open segments.
+func (s *Store) files() map[uint64]*segment.File {
+	if s.opts.ReadOnly {
+		return s.reader.set.files
+	}
+	return s.written.segs
+}
+
+func newID() segment.ID {
+	var id segment.ID
+	rand.Read(id[:]) // never fails
+	return id
+}
