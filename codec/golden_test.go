@@ -1,10 +1,7 @@
 package codec_test
 
 import (
-	"bufio"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +13,10 @@ import (
 	"github.com/tstore/tstore/layout"
 )
 
-const goldenDir = "../testdata/golden/arrow"
+const (
+	goldenDir = "../testdata/golden/arrow"
+	corpusDir = "../testdata/corpus"
+)
 
 // A golden is a line of manifest.jsonl: what Arrow C++ read from a message.
 type golden struct {
@@ -32,40 +32,16 @@ type golden struct {
 // goldens returns the lines of the manifest that are about the given layouts.
 func goldens(t testing.TB, layouts string) []golden {
 	t.Helper()
-	f, err := os.Open(filepath.Join(goldenDir, "manifest.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	var all []golden
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var g golden
-		d := json.NewDecoder(strings.NewReader(lines.Text()))
-		d.UseNumber()
-		if err := d.Decode(&g); err != nil {
-			t.Fatal(err)
-		}
+	for _, g := range lines[golden](t, goldenDir+"/manifest.jsonl") {
 		if strings.Contains(layouts, g.Layout) {
 			all = append(all, g)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	if len(all) == 0 {
 		t.Fatalf("no golden message of layout %s", layouts)
 	}
 	return all
-}
-
-func readGolden(t testing.TB, file string) []byte {
-	t.Helper()
-	msg, err := os.ReadFile(filepath.Join(goldenDir, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return msg
 }
 
 // arrowName is Arrow's name of an element type.
@@ -139,7 +115,7 @@ func format[T layout.Element](t testing.TB, d *layout.Dense, f func(T) string) [
 func TestGoldenDense(t *testing.T) {
 	for _, g := range goldens(t, "dense") {
 		t.Run(g.File, func(t *testing.T) {
-			msg := readGolden(t, g.File)
+			msg := readFile(t, goldenDir, g.File)
 			got, err := codec.Decode(msg)
 			if err != nil {
 				t.Fatal(err)

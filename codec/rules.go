@@ -55,7 +55,6 @@ const (
 	RuleDecimal          Rule = "decimal"
 	RuleTimeUnit         Rule = "time-unit"
 	RuleTimeWidth        Rule = "time-width"
-	RuleTimezone         Rule = "timezone"
 	RuleByteWidth        Rule = "byte-width"
 	RuleDTypeRepeated    Rule = "dtype-repeated"
 	RuleDTypeUnknown     Rule = "dtype-unknown"
