@@ -59,3 +59,34 @@ func BenchmarkCount(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkCompact(b *testing.B) {
+	src := getBuf("src", 256<<20)
+	values, positions := getBuf("values", 256<<20), getBuf("positions", 512<<20)
+	for _, e := range []Elem{Float32, Float64, Bits8, Bits16} {
+		for _, d := range []float64{0.001, 0.01, 0.1, 0.5} {
+			sparseInput(src, e, d)
+			for _, ix := range []Index{I32, I64} {
+				for _, v := range Available() {
+					b.Run(fmt.Sprintf("%v/%v/%v/%v", e, d, ix, v), func(b *testing.B) {
+						Use(v)
+						size := e.Size()
+						b.SetBytes(int64(len(src)))
+						for b.Loop() {
+							// rows of 32 KiB
+							k := 0
+							row := 32 << 10
+							for at := 0; at < len(src); at += row {
+								_, w := Compact(values[k*size:len(values)&^63], positions[k*ix.Size():], ix, src[at:at+row], e, 0)
+								k += w
+								if k > len(values)/size/2 || k > len(positions)/8/2 {
+									k = 0
+								}
+							}
+						}
+					})
+				}
+			}
+		}
+	}
+}

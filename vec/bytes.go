@@ -22,3 +22,13 @@ func view[T any](b []byte) []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
+
+// ptr returns the address of byte i of b. If that is the end of b, where nothing will be read or written,
+// it is the address of b: the end may belong to another object, and the garbage collector takes an
+// address in a freed one for corruption.
+func ptr(b []byte, i int) *byte {
+	if i >= len(b) {
+		return unsafe.SliceData(b)
+	}
+	return &b[i]
+}

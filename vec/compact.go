@@ -12,5 +12,5 @@ func Compact(values, positions []byte, t Index, src []byte, e Elem, base uint64)
 	e.len(src)
 	e.len(values)
 	t.len(positions)
-	return compactGo(values, positions, t, src, e, base)
+	return compactAny(values, positions, t, src, e, base)
 }

@@ -1,50 +1,54 @@
 package vec
 
 func count(src []byte, e Elem) int {
-	v := Active()
-	if v < AVX2 || len(src) < 32 {
-		return countGo(src, e)
-	}
-	mask := e.mask()
-	total := 0
-	for len(src) >= 32 {
+	v, mask, total := Active(), e.mask(), 0
+	for v >= AVX2 && len(src) >= 32 {
 		n := min(len(src), piece)
-		p := &src[0]
 		if v >= AVX512 {
-			if trace != nil {
-				trace("count/" + e.String())
-			}
-			switch e.Size() {
-			case 1:
-				total += count1AVX512(p, n, mask)
-			case 2:
-				total += count2AVX512(p, n, mask)
-			case 4:
-				total += count4AVX512(p, n, mask)
-			case 8:
-				total += count8AVX512(p, n, mask)
-			default:
-				total += count16AVX512(p, n, mask)
-			}
+			total += countAVX512(&src[0], n, e.Size(), mask)
 		} else {
 			n &^= 31
-			if trace != nil {
-				trace("count/" + e.String())
-			}
-			switch e.Size() {
-			case 1:
-				total += count1AVX2(p, n, mask)
-			case 2:
-				total += count2AVX2(p, n, mask)
-			case 4:
-				total += count4AVX2(p, n, mask)
-			case 8:
-				total += count8AVX2(p, n, mask)
-			default:
-				total += count16AVX2(p, n, mask)
-			}
+			total += countAVX2(&src[0], n, e.Size(), mask)
 		}
 		src = src[n:]
 	}
 	return total + countGo(src, e)
+}
+
+func countAVX512(src *byte, n, size int, mask uint64) int {
+	switch size {
+	case 1:
+		ran("count1AVX512")
+		return count1AVX512(src, n, mask)
+	case 2:
+		ran("count2AVX512")
+		return count2AVX512(src, n, mask)
+	case 4:
+		ran("count4AVX512")
+		return count4AVX512(src, n, mask)
+	case 8:
+		ran("count8AVX512")
+		return count8AVX512(src, n, mask)
+	}
+	ran("count16AVX512")
+	return count16AVX512(src, n, mask)
+}
+
+func countAVX2(src *byte, n, size int, mask uint64) int {
+	switch size {
+	case 1:
+		ran("count1AVX2")
+		return count1AVX2(src, n, mask)
+	case 2:
+		ran("count2AVX2")
+		return count2AVX2(src, n, mask)
+	case 4:
+		ran("count4AVX2")
+		return count4AVX2(src, n, mask)
+	case 8:
+		ran("count8AVX2")
+		return count8AVX2(src, n, mask)
+	}
+	ran("count16AVX2")
+	return count16AVX2(src, n, mask)
 }

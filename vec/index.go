@@ -127,3 +127,16 @@ func (t Index) At(b []byte, i int) uint64 {
 		return view[uint64](b)[i]
 	}
 }
+
+// unsignedIndex returns the unsigned index type of so many bytes.
+func unsignedIndex(size int) Index {
+	switch size {
+	case 1:
+		return U8
+	case 2:
+		return U16
+	case 4:
+		return U32
+	}
+	return U64
+}

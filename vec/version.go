@@ -73,6 +73,3 @@ func Use(v Version) error {
 	active.Store(uint32(v))
 	return nil
 }
-
-// trace, if a test has set it, is told the name of each assembly kernel that is called.
-var trace func(kernel string)

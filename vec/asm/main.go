@@ -30,6 +30,7 @@ func main() {
 		make func(*gen)
 	}{
 		{"count", countKernels},
+		{"compact", compactKernels},
 	} {
 		if err := write(*dir, f.name, f.make); err != nil {
 			log.Fatalf("%s: %v", f.name, err)

@@ -1,0 +1,362 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// compactFrame holds what all compactions share: arguments, cursors and the loop around the step.
+type compactFrame struct {
+	values, positions reg.GPVirtual // next free place
+	vsize, psize      int
+	src               reg.GPVirtual // next element
+	n                 reg.GPVirtual // elements left
+	room              reg.GPVirtual // nonzeros that still have room
+	mask, base        reg.GPVirtual
+	step              int // elements that the step takes
+}
+
+func compactFunc(g *gen, isa string, vsize, psize, step int) *compactFrame {
+	name := fmt.Sprintf("compact%dto%d%s", vsize, psize, isa)
+	g.Function(name)
+	g.SignatureExpr("func(values, positions *byte, room int, src *byte, n int, mask, base uint64) (consumed, written int)")
+	g.Attributes(attr.NOSPLIT)
+	g.Doc(fmt.Sprintf("%s compacts %d-byte elements, with positions of %d bytes. It stops short of n", name, vsize, psize),
+		fmt.Sprintf("elements when the next %d might find no room.", step))
+	g.Pragma("noescape")
+	f := &compactFrame{vsize: vsize, psize: psize, step: step}
+	load := func(name string) reg.GPVirtual { return g.Load(g.Param(name), g.GP64()).(reg.GPVirtual) }
+	f.values, f.positions, f.room = load("values"), load("positions"), load("room")
+	f.src, f.n, f.mask, f.base = load("src"), load("n"), load("mask"), load("base")
+	return f
+}
+
+// loop emits the whole steps and then one step of less than that. body gets the number of elements in a
+// register for the latter, and nil for a whole step; it leaves the number of nonzeros in a register.
+func (f *compactFrame) loop(g *gen, advance func(), body func(partial reg.Register) (count reg.GPVirtual)) {
+	loop, tail, done := g.label("loop"), g.label("tail"), g.label("done")
+	g.Label(loop)
+	g.CMPQ(f.n, U8(f.step))
+	g.JL(LabelRef(tail))
+	g.CMPQ(f.room, U8(f.step))
+	g.JL(LabelRef(done))
+	count := body(nil)
+	f.advance(g, count)
+	advance()
+	g.ADDQ(U32(f.step*f.vsize), f.src)
+	g.SUBQ(U8(f.step), f.n)
+	g.JMP(LabelRef(loop))
+
+	g.Label(tail)
+	g.TESTQ(f.n, f.n)
+	g.JE(LabelRef(done))
+	g.CMPQ(f.room, U8(f.step))
+	g.JL(LabelRef(done))
+	count = body(f.n)
+	f.advance(g, count)
+	g.XORQ(f.n, f.n)
+
+	g.Label(done)
+	f.finish(g)
+}
+
+// wholeLoop emits whole steps only; what is less than a step is left to the caller.
+func (f *compactFrame) wholeLoop(g *gen, advance func(), body func() (count reg.GPVirtual)) {
+	loop, done := g.label("loop"), g.label("done")
+	g.Label(loop)
+	g.CMPQ(f.n, U8(f.step))
+	g.JL(LabelRef(done))
+	g.CMPQ(f.room, U8(f.step))
+	g.JL(LabelRef(done))
+	count := body()
+	f.advance(g, count)
+	advance()
+	g.ADDQ(U32(f.step*f.vsize), f.src)
+	g.SUBQ(U8(f.step), f.n)
+	g.JMP(LabelRef(loop))
+	g.Label(done)
+	f.finish(g)
+}
+
+func (f *compactFrame) finish(g *gen) {
+	n, room := g.GP64(), g.GP64()
+	g.Load(g.Param("n"), n)
+	g.SUBQ(f.n, n)
+	g.Store(n, g.Return("consumed"))
+	g.Load(g.Param("room"), room)
+	g.SUBQ(f.room, room)
+	g.Store(room, g.Return("written"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+func (f *compactFrame) advance(g *gen, count reg.GPVirtual) {
+	g.LEAQ(Mem{Base: f.values, Index: count, Scale: uint8(f.vsize)}, f.values)
+	g.LEAQ(Mem{Base: f.positions, Index: count, Scale: uint8(f.psize)}, f.positions)
+	g.SUBQ(count, f.room)
+}
+
+// bytesIota returns the bytes 0, 1, 2 … 63.
+func bytesIota(g *gen) Mem {
+	m := g.StaticGlobal("iota64")
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 8 {
+		var word uint64
+		for j := range 8 {
+			word |= uint64(8*i+j) << (8 * j)
+		}
+		g.AddDatum(8*i, U64(word))
+	}
+	return m
+}
+
+func compactKernels(g *gen) {
+	iota := bytesIota(g)
+	for _, vsize := range []int{1, 2, 4, 8} {
+		for _, psize := range []int{4, 8} {
+			compactVBMI2(g, iota, vsize, psize)
+		}
+	}
+	for _, psize := range []int{4, 8} {
+		compactSmall512(g, iota, 1, psize)
+		compactSmall512(g, iota, 2, psize)
+		compactLarge512(g, iota, 4, psize)
+		compactLarge512(g, iota, 8, psize)
+	}
+	table8, table4 := placesTable(g, 8), placesTable(g, 4)
+	pairs4 := pairsTable(g)
+	for _, psize := range []int{4, 8} {
+		compactSmall256(g, table8, 1, psize)
+		compactSmall256(g, table8, 2, psize)
+		compactLarge256(g, table8, 4, psize)
+		compactPairs256(g, table4, pairs4, psize)
+	}
+}
+
+// compactVBMI2 takes 64 elements a step (32 of 8 bytes): one VPCOMPRESSB of the bytes 0, 1, 2 … by the
+// mask of nonzeros gives their places in the step, from which permutes make the values and sign-free
+// widening the positions.
+func compactVBMI2(g *gen, iotaBytes Mem, vsize, psize int) {
+	vectors := min(vsize, 4)
+	step := vectors * 64 / vsize
+	f := compactFunc(g, "VBMI2", vsize, psize, step)
+
+	mask, iota, base, inc := g.ZMM(), g.ZMM(), g.ZMM(), g.ZMM()
+	g.VPBROADCASTQ(f.mask, mask)
+	g.VMOVDQU64(iotaBytes, iota)
+	stepReg := g.GP64()
+	g.MOVQ(U64(step), stepReg)
+	if psize == 4 {
+		g.VPBROADCASTD(f.base.As32(), base)
+		g.VPBROADCASTD(stepReg.As32(), inc)
+	} else {
+		g.VPBROADCASTQ(f.base, base)
+		g.VPBROADCASTQ(stepReg, inc)
+	}
+	// The bit of an index that says whether its element is in the second pair of vectors.
+	pairBit := g.ZMM()
+	if vectors == 4 {
+		bit := g.GP64()
+		g.MOVQ(U64(step/2), bit)
+		if vsize == 4 {
+			g.VPBROADCASTD(bit.As32(), pairBit)
+		} else {
+			g.VPBROADCASTQ(bit, pairBit)
+		}
+	}
+	advance := func() {
+		if psize == 4 {
+			g.VPADDD(inc, base, base)
+		} else {
+			g.VPADDQ(inc, base, base)
+		}
+	}
+
+	f.loop(g, advance, func(partial reg.Register) reg.GPVirtual {
+		// Load, and make one mask of nonzeros.
+		data := make([]reg.VecVirtual, vectors)
+		for i := range data {
+			data[i] = g.ZMM()
+		}
+		if partial == nil {
+			for i := range data {
+				g.VMOVDQU64(Mem{Base: f.src, Disp: 64 * i}, data[i])
+			}
+			for i := range data {
+				g.PREFETCHT0(Mem{Base: f.src, Disp: 4096 + 64*i})
+			}
+		} else {
+			loadPartial(g, f, data)
+		}
+		nonzero := testMask(g, data, mask, vsize)
+		bits, count := g.GP64(), g.GP64()
+		if step == 64 {
+			g.KMOVQ(nonzero, bits)
+		} else {
+			g.KMOVD(nonzero, bits.As32())
+		}
+		g.POPCNTQ(bits, count)
+		places := g.ZMM()
+		g.VPXORQ(places, places, places)
+		if step == 64 {
+			g.VPCOMPRESSB(iota, nonzero, places)
+		} else {
+			g.VPCOMPRESSB(iota.AsY(), nonzero, places.AsY())
+		}
+
+		// One block is what always is stored; more are there only if the step is dense.
+		block := map[int]int{1: 16, 2: 16, 4: 16, 8: 8}[vsize]
+		end := g.label("stored")
+		for b := 0; b*block < step; b++ {
+			if b > 0 {
+				if b == 1 || b == step/block-1 {
+					g.CMPQ(count, U8(b*block))
+					g.JLE(LabelRef(end))
+				}
+				if block == 16 {
+					g.VALIGND(U8(4), places, places, places)
+				} else {
+					g.VALIGNQ(U8(1), places, places, places)
+				}
+			}
+			storeBlock(g, f, b, block, places, data, base, pairBit)
+		}
+		g.Label(end)
+		return count
+	})
+}
+
+// loadPartial loads the f.n elements that are left, and zeros after them.
+func loadPartial(g *gen, f *compactFrame, data []reg.VecVirtual) {
+	left := g.GP64()
+	g.MOVQ(f.n, left)
+	if f.vsize > 1 {
+		g.SHLQ(U8(map[int]int{2: 1, 4: 2, 8: 3}[f.vsize]), left)
+	}
+	zero := g.GP64()
+	g.XORQ(zero, zero)
+	for i := range data {
+		// The lowest min(left, 64) bits; BZHI looks at the low byte of its count only.
+		bits, k := g.GP64(), g.K()
+		g.MOVQ(I64(-1), bits)
+		g.BZHIQ(left, bits, bits)
+		g.KMOVQ(bits, k)
+		g.VMOVDQU8_Z(Mem{Base: f.src, Disp: 64 * i}, k, data[i])
+		if i < len(data)-1 {
+			g.SUBQ(U8(64), left)
+			g.CMOVQLT(zero, left)
+		}
+	}
+}
+
+// testMask returns a mask with one bit for each element of data.
+func testMask(g *gen, data []reg.VecVirtual, mask reg.VecVirtual, vsize int) reg.OpmaskVirtual {
+	k := make([]reg.OpmaskVirtual, len(data))
+	for i := range data {
+		k[i] = g.K()
+		switch vsize {
+		case 1:
+			g.VPTESTMB(mask, data[i], k[i])
+		case 2:
+			g.VPTESTMW(mask, data[i], k[i])
+		case 4:
+			g.VPTESTMD(mask, data[i], k[i])
+		case 8:
+			g.VPTESTMQ(mask, data[i], k[i])
+		}
+	}
+	for bits := 64 / vsize; len(k) > 1; bits *= 2 {
+		var next []reg.OpmaskVirtual
+		for i := 0; i < len(k); i += 2 {
+			both := g.K()
+			switch bits {
+			case 8:
+				g.KUNPCKBW(k[i], k[i+1], both)
+			case 16:
+				g.KUNPCKWD(k[i], k[i+1], both)
+			case 32:
+				g.KUNPCKDQ(k[i], k[i+1], both)
+			}
+			next = append(next, both)
+		}
+		k = next
+	}
+	return k[0]
+}
+
+// storeBlock stores the values and positions of the next block nonzeros, whose places in the step are the
+// low bytes of places. b numbers the block.
+func storeBlock(g *gen, f *compactFrame, b, block int, places reg.VecVirtual, data []reg.VecVirtual, base, pairBit reg.VecVirtual) {
+	valuesAt := Mem{Base: f.values, Disp: b * block * f.vsize}
+	at := g.ZMM() // places as wide as the values
+	switch f.vsize {
+	case 1:
+		if b == 0 { // all 64 at once
+			v := g.ZMM()
+			g.VPERMB(data[0], places, v)
+			g.VMOVDQU64(v, valuesAt)
+		}
+	case 2:
+		if b%2 == 0 { // 32 at once
+			g.VPMOVZXBW(places.AsY(), at)
+			g.VPERMI2W(data[1], data[0], at)
+			g.VMOVDQU64(at, valuesAt)
+		}
+	case 4, 8:
+		other, k := g.ZMM(), g.K()
+		if f.vsize == 4 {
+			g.VPMOVZXBD(places.AsX(), at)
+			g.VPTESTMD(pairBit, at, k)
+			g.VMOVDQA64(at, other)
+			if f.psize == 4 {
+				p := g.ZMM()
+				g.VPADDD(base, at, p)
+				g.VMOVDQU64(p, Mem{Base: f.positions, Disp: b * block * 4})
+			}
+			g.VPERMI2D(data[1], data[0], at)
+			g.VPERMI2D(data[3], data[2], other)
+			g.VMOVDQA32(other, k, at)
+		} else {
+			g.VPMOVZXBQ(places.AsX(), at)
+			g.VPTESTMQ(pairBit, at, k)
+			g.VMOVDQA64(at, other)
+			if f.psize == 8 {
+				p := g.ZMM()
+				g.VPADDQ(base, at, p)
+				g.VMOVDQU64(p, Mem{Base: f.positions, Disp: b * block * 8})
+			}
+			g.VPERMI2Q(data[1], data[0], at)
+			g.VPERMI2Q(data[3], data[2], other)
+			g.VMOVDQA64(other, k, at)
+		}
+		g.VMOVDQU64(at, valuesAt)
+	}
+	if f.vsize == f.psize {
+		return
+	}
+	positionsAt := Mem{Base: f.positions, Disp: b * block * f.psize}
+	if f.psize == 4 {
+		p := g.ZMM()
+		if block == 16 {
+			g.VPMOVZXBD(places.AsX(), p)
+			g.VPADDD(base, p, p)
+			g.VMOVDQU64(p, positionsAt)
+		} else {
+			g.VPMOVZXBD(places.AsX(), p.AsY())
+			g.VPADDD(base.AsY(), p.AsY(), p.AsY())
+			g.VMOVDQU(p.AsY(), positionsAt)
+		}
+		return
+	}
+	low, high, upper := g.ZMM(), g.ZMM(), g.XMM()
+	g.VPMOVZXBQ(places.AsX(), low)
+	g.VPADDQ(base, low, low)
+	g.VMOVDQU64(low, positionsAt)
+	g.VPSRLDQ(U8(8), places.AsX(), upper)
+	g.VPMOVZXBQ(upper, high)
+	g.VPADDQ(base, high, high)
+	g.VMOVDQU64(high, positionsAt.Offset(64))
+}

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package vec
+
+func traceKernels() map[string]bool { return nil }
+
+func kernelNames() []string { return nil }
