@@ -1,0 +1,22 @@
+package main
+
+import (
+	"io"
+
+	"github.com/tstore/tstore/codec/npy"
+)
+
+// npyFormat is NumPy's file of one array. Attributes and dimension names have no place in it.
+var npyFormat = &format{
+	name:       "npy",
+	extensions: []string{".npy"},
+	magic:      "\x93NUMPY",
+	read: func(b []byte) (content, error) {
+		d, err := npy.Decode(b)
+		if err != nil {
+			return content{}, err
+		}
+		return content{tensor: d}, nil
+	},
+	write: func(w io.Writer, c content) error { return npy.Encode(w, c.tensor) },
+}

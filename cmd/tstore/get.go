@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tstore/tstore/cmd/tstore/internal/arraytext"
+	"github.com/tstore/tstore/codec/npy"
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store"
+)
+
+// largeText is the size in bytes from which on a tensor that is only printed is not read as a
+// whole: most of it is left out anyway.
+const largeText = 64 << 20
+
+func newGet() *cobra.Command {
+	var file, formatName string
+	var raw bool
+	cmd := &cobra.Command{
+		Use:   "get STORE NAME [-o FILE]",
+		Short: "Print a tensor, or write it to a file",
+		Long: `Print the values of a tensor the way NumPy does, or write the tensor to FILE. FILE - is standard
+output. A .msg file keeps everything: element type, dimension names and attributes. A .npy file
+keeps what NumPy knows.`,
+		Example: `  tstore get mystore train/x
+  tstore get mystore train/x -o x.npy
+  tstore get mystore train/x -o x.msg
+  tstore get mystore weights -o weights.npy --raw     (bfloat16 as uint16)
+  tstore get mystore train/x -o - --format npy | ssh host 'cat > x.npy'`,
+		Args: names("STORE", "NAME"),
+	}
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE` instead of printing the values")
+	cmd.Flags().StringVar(&formatName, "format", "", "`FORMAT` of FILE, if its extension does not tell: "+formatNames())
+	cmd.Flags().BoolVar(&raw, "raw", false, "write the bits of each element as unsigned integers, for types that the format lacks")
+	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
+		path, name := args[0], args[1]
+		if !cmd.Flags().Changed("output") {
+			if formatName != "" || raw {
+				return usagef("--format and --raw are for -o FILE")
+			}
+			return printTensor(cmd, path, name)
+		}
+		if file == "" {
+			return usagef("-o needs the name of a file, or - for standard output")
+		}
+		f, err := pickFormat(formatName, file)
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			return usagef("-o %s: nothing tells its format; call it %s, or give --format %s", file, formatExtensions(), formatNames())
+		}
+		return saveTensor(cmd, path, name, file, f, raw)
+	})
+	return cmd
+}
+
+// saveTensor writes a tensor to a file.
+func saveTensor(cmd *cobra.Command, path, name, file string, f *format, raw bool) error {
+	st, err := openReading(path)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	e, err := st.Stat(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	t, err := st.Get(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if raw {
+		if t, err = npy.Raw(t); err != nil {
+			return fmt.Errorf("%s: %q: %w", path, name, err)
+		}
+	}
+	return writeOutput(cmd, file, e.Bytes, func(w io.Writer) error {
+		return f.write(w, content{tensor: t, attrs: e.Attrs})
+	})
+}
+
+// printTensor prints a tensor's type, shape and values.
+func printTensor(cmd *cobra.Command, path, name string) error {
+	st, err := openReading(path)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	err = st.View(func(tx *store.Tx) error {
+		e, err := tx.Stat(name)
+		if err != nil {
+			return err
+		}
+		get := st.Get // reads all of it and compares the checksum
+		if e.Bytes > largeText {
+			get = tx.Get
+		}
+		t, err := get(name)
+		if err != nil {
+			return err
+		}
+		return writeTensor(cmd.OutOrStdout(), t)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func writeTensor(w io.Writer, t layout.Tensor) error {
+	d, ok := t.(*layout.Dense)
+	if !ok {
+		return fmt.Errorf("there is no text for a %v tensor yet", t.Layout())
+	}
+	if _, err := fmt.Fprintf(w, "%v %s\n", d.DType(), shapeText(d.Shape(), d.DimNames())); err != nil {
+		return err
+	}
+	if err := arraytext.Write(w, d); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// shapeText writes a shape as Python does, with the names of the dimensions that have one:
+// (), (3,), (1797, 8, 8), (image: 1797, row: 8, 8).
+func shapeText(shape []int64, names []string) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, n := range shape {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if names != nil && names[i] != "" {
+			b.WriteString(printable(names[i]) + ": ")
+		}
+		b.WriteString(strconv.FormatInt(n, 10))
+	}
+	if len(shape) == 1 {
+		b.WriteByte(',')
+	}
+	b.WriteByte(')')
+	return b.String()
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// progressDelay is how long work takes before its progress is shown.
+const progressDelay = time.Second
+
+// progress shows on standard error how far the work is, if that is a terminal and the work takes
+// long. Its methods may be called by several goroutines.
+type progress struct {
+	mu    sync.Mutex
+	what  string
+	total int64
+	done  int64
+	bar   *progressbar.ProgressBar
+	timer *time.Timer
+	ended bool
+}
+
+// newProgress begins work on total bytes. It has to be ended.
+func newProgress(cmd *cobra.Command, what string, total int64) *progress {
+	p := &progress{what: what, total: total}
+	f, ok := cmd.ErrOrStderr().(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return p
+	}
+	p.timer = time.AfterFunc(progressDelay, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.ended {
+			return
+		}
+		p.bar = progressbar.NewOptions64(p.total,
+			progressbar.OptionSetWriter(f),
+			progressbar.OptionSetDescription(p.what),
+			progressbar.OptionShowBytes(true),
+			progressbar.OptionShowTotalBytes(true),
+			progressbar.OptionSetPredictTime(true),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetWidth(20),
+			progressbar.OptionClearOnFinish(),
+		)
+		p.bar.Set64(p.done)
+	})
+	return p
+}
+
+// add counts n more bytes.
+func (p *progress) add(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show(p.done + n)
+}
+
+// set sets the number of bytes that are done.
+func (p *progress) set(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show(n)
+}
+
+func (p *progress) show(n int64) {
+	p.done = min(n, p.total) // files are a little larger than the tensors in them
+	if p.bar != nil && !p.ended {
+		p.bar.Set64(p.done)
+	}
+}
+
+// end takes the bar off the screen.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.bar != nil {
+		p.bar.Clear()
+	}
+}
+
+// watch sets the progress by the growth of a directory, until the returned function is called: a
+// store writes a large tensor in one call, which tells nothing until it is done.
+func (p *progress) watch(dir string) (stop func()) {
+	if p.timer == nil {
+		return func() {}
+	}
+	before := sizeOf(dir)
+	stopped := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stopped:
+				return
+			case <-tick.C:
+				p.set(max(0, sizeOf(dir)-before))
+			}
+		}
+	})
+	return func() {
+		close(stopped)
+		wg.Wait()
+	}
+}
+
+// sizeOf returns the bytes of all files in a directory. Files that come and go meanwhile count or
+// do not.
+func sizeOf(dir string) int64 {
+	var total int64
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	return total
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store"
+)
+
+func newPut() *cobra.Command {
+	var flags contentFlags
+	cmd := &cobra.Command{
+		Use:   "put STORE NAME FILE",
+		Short: "Store one array under a name",
+		Long: `Store the array in FILE under NAME in STORE, in place of what NAME was before. The store is
+created if there is none. FILE - is standard input.`,
+		Example: `  tstore put mystore train/x x.npy
+  tstore put mystore train/x x.npy --attr source=camera2 --attr unit=lux
+  tstore put mystore train/x x.npy --dims image,row,column
+  make-array | tstore put mystore train/x - --format npy`,
+		Args: names("STORE", "NAME", "FILE"),
+	}
+	flags.add(cmd)
+	wait := lockFlag(cmd)
+	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
+		path, name, file := args[0], args[1], args[2]
+		if err := flags.parse(); err != nil {
+			return err
+		}
+		if err := store.CheckName(name); err != nil {
+			return usagef("%v", err)
+		}
+		// The file is looked at before the store is touched, so that a mistyped one creates no store.
+		in, err := openInput(cmd, file)
+		if err != nil {
+			return err
+		}
+		defer in.close()
+		c, err := flags.read(in)
+		if err != nil {
+			return err
+		}
+		progress := newProgress(cmd, "storing "+name, int64(len(in.bytes)))
+		defer progress.end()
+		defer progress.watch(path)()
+		return update(cmd, path, store.Options{LockWait: *wait}, func(tx *store.Tx) error {
+			return c.put(tx, name)
+		})
+	})
+	return cmd
+}
+
+// contentFlags are the flags that say how files become tensors.
+type contentFlags struct {
+	format string
+	attrs  []string
+	dims   string
+
+	chosen *format
+	pairs  []layout.Attr
+	names  []string
+}
+
+func (f *contentFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the file, if its extension does not tell: "+formatNames())
+	cmd.Flags().StringArrayVar(&f.attrs, "attr", nil, "`KEY=VALUE` to keep with the tensor; may be repeated")
+	cmd.Flags().StringVar(&f.dims, "dims", "", "`NAMES` for the dimensions, as x,y,z")
+}
+
+// parse checks the flags.
+func (f *contentFlags) parse() error {
+	var err error
+	if f.chosen, err = pickFormat(f.format, ""); err != nil {
+		return err
+	}
+	f.pairs = nil
+	for _, a := range f.attrs {
+		key, value, ok := strings.Cut(a, "=")
+		if !ok || key == "" {
+			return usagef("--attr %s: it has to be KEY=VALUE", a)
+		}
+		if slices.ContainsFunc(f.pairs, func(p layout.Attr) bool { return p.Key == key }) {
+			return usagef("--attr %s: key %q is given twice", a, key)
+		}
+		f.pairs = append(f.pairs, layout.Attr{Key: key, Value: value})
+	}
+	f.names = nil
+	if f.dims != "" {
+		f.names = strings.Split(f.dims, ",")
+	}
+	return nil
+}
+
+// formatOf returns the format of an input.
+func (f *contentFlags) formatOf(in *input) (*format, error) {
+	if f.chosen != nil {
+		return f.chosen, nil
+	}
+	if _, found := splitExtension(in.path); found != nil {
+		return found, nil
+	}
+	if found := sniff(in.bytes); found != nil {
+		return found, nil
+	}
+	return nil, usagef("%s: nothing tells its format; files are called %s, or give --format %s", in.path, formatExtensions(), formatNames())
+}
+
+// read returns the tensor in an input, with the attributes and names that the flags ask for.
+func (f *contentFlags) read(in *input) (content, error) {
+	format, err := f.formatOf(in)
+	if err != nil {
+		return content{}, err
+	}
+	c, err := format.read(in.bytes)
+	if err != nil {
+		return content{}, fmt.Errorf("%s: %w", in.path, err)
+	}
+	if len(f.pairs) > 0 {
+		// An attribute from the file gives way to one from the command line.
+		attrs := slices.DeleteFunc(slices.Clone(c.attrs), func(a layout.Attr) bool {
+			return slices.ContainsFunc(f.pairs, func(p layout.Attr) bool { return p.Key == a.Key })
+		})
+		c.attrs, c.message = append(attrs, f.pairs...), nil
+	}
+	if f.names != nil {
+		d, ok := c.tensor.(*layout.Dense)
+		if !ok {
+			return content{}, usagef("--dims: %s holds a %v tensor; dimension names are for dense ones", in.path, c.tensor.Layout())
+		}
+		named, err := d.WithDimNames(f.names...)
+		if err != nil {
+			return content{}, usagef("--dims %s: %s has %d dimensions, not %d", f.dims, in.path, d.NDim(), len(f.names))
+		}
+		c.tensor, c.message = named, nil
+	}
+	return c, nil
+}
+
+// put stores the content under a name. A message that nothing was changed in is handed over as it
+// is, so that even what a tensor of ours could not have (attributes with equal keys) is kept.
+func (c content) put(tx *store.Tx, name string) error {
+	if c.message != nil {
+		return tx.PutMessage(name, c.message)
+	}
+	err := tx.Put(name, c.tensor, c.attrs...)
+	if errors.Is(err, store.ErrAttrs) {
+		return usagef("--attr: %v", err)
+	}
+	return err
+}
+
+// names makes a command take exactly these arguments.
+func names(want ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		return checkCount(args, len(args) == len(want), want)
+	}
+}
+
+// namesAndMore is names for a command whose last argument may be repeated.
+func namesAndMore(want ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		return checkCount(args, len(args) >= len(want), append(slices.Clone(want), "..."))
+	}
+}
+
+func checkCount(args []string, ok bool, want []string) error {
+	for i, a := range args {
+		if a == "" && i < len(want) {
+			return usagef("%s is empty", want[i])
+		}
+	}
+	if !ok {
+		return usagef("arguments are %s, %d given", strings.Join(want, " "), len(args))
+	}
+	return nil
+}
