@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// figure is a row of the table.
+type figure struct {
+	Name     string  `json:"name"`
+	Measured float64 `json:"measured"`
+	Unit     string  `json:"unit"` // "×" for a ratio
+	Aim      *aim    `json:"aim,omitempty"`
+	Met      *bool   `json:"met,omitempty"` // nil without an aim
+	Note     string  `json:"note"`
+}
+
+// aim is a bound on a figure, in the unit of the figure.
+type aim struct {
+	Bound string  `json:"bound"` // "≥" or "≤"
+	Value float64 `json:"value"`
+}
+
+func atLeast(v float64) *aim { return &aim{"≥", v} }
+func atMost(v float64) *aim  { return &aim{"≤", v} }
+
+func (a *aim) met(v float64) bool {
+	if a.Bound == "≥" {
+		return v >= a.Value
+	}
+	return v <= a.Value
+}
+
+type table struct{ figures []figure }
+
+// add adds a row; a is nil if there is no aim.
+func (t *table) add(name string, measured float64, unit string, a *aim, note string, args ...any) {
+	f := figure{Name: name, Measured: measured, Unit: unit, Aim: a, Note: fmt.Sprintf(note, args...)}
+	if a != nil {
+		met := a.met(measured)
+		f.Met = &met
+	}
+	t.figures = append(t.figures, f)
+}
+
+// print writes the table in aligned columns.
+func (t *table) print(w io.Writer) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "figure\taim\tmeasured\t\tnote")
+	for _, f := range t.figures {
+		aim, verdict := "", ""
+		if f.Aim != nil {
+			aim = f.Aim.Bound + " " + quantity(f.Aim.Value, f.Unit)
+			verdict = "missed"
+			if *f.Met {
+				verdict = "met"
+			}
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", f.Name, aim, quantity(f.Measured, f.Unit), verdict, f.Note)
+	}
+	tw.Flush()
+}
+
+// writeJSON writes the table and what it was measured on to a file.
+func (t *table) writeJSON(name string, quick bool) error {
+	b, err := json.MarshalIndent(struct {
+		OS      string   `json:"os"`
+		Arch    string   `json:"arch"`
+		CPUs    int      `json:"cpus"`
+		CPU     string   `json:"cpu,omitempty"`
+		Go      string   `json:"go"`
+		Quick   bool     `json:"quick"`
+		Figures []figure `json:"figures"`
+	}{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), cpuName(), runtime.Version(), quick, t.figures}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(b, '\n'), 0o666)
+}
+
+// quantity writes v with three significant digits and its unit.
+func quantity(v float64, unit string) string {
+	s := strconv.FormatFloat(v, 'g', 3, 64)
+	if v >= 100 || strings.Contains(s, "e") {
+		s = strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	switch unit {
+	case "":
+		return s
+	case "×":
+		return s + "×"
+	}
+	return s + " " + unit
+}
+
+// span writes the quartiles of a ratio.
+func (s spread) String() string { return fmt.Sprintf("quartiles %.2f–%.2f", s.low, s.high) }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// turns has the measurements of several things that took turns: one series for each, in the
+// unit that its function returned, round by round.
+type turns [][]float64
+
+// takeTurns calls each of the functions once a round, and begins every round with another one,
+// so that none always follows the same neighbour.
+func takeTurns(rounds int, measure ...func() (float64, error)) (turns, error) {
+	series := make(turns, len(measure))
+	for i := range series {
+		series[i] = make([]float64, rounds)
+	}
+	for round := range rounds {
+		for k := range measure {
+			i := (round + k) % len(measure)
+			v, err := measure[i]()
+			if err != nil {
+				return nil, err
+			}
+			series[i][round] = v
+		}
+	}
+	return series, nil
+}
+
+// median is that of series i.
+func (t turns) median(i int) float64 { return quantile(t[i], 0.5) }
+
+// ratio is the median, over the rounds, of what series i is to series j, with the quartiles.
+func (t turns) ratio(i, j int) spread {
+	r := make([]float64, len(t[i]))
+	for k := range r {
+		r[k] = t[i][k] / t[j][k]
+	}
+	return spread{median: quantile(r, 0.5), low: quantile(r, 0.25), high: quantile(r, 0.75)}
+}
+
+// spread is a median and its quartiles.
+type spread struct{ median, low, high float64 }
+
+// quantile is the value below which the share q of values lies, interpolated between neighbours.
+func quantile(values []float64, q float64) float64 {
+	s := slices.Sorted(slices.Values(values))
+	at := q * float64(len(s)-1)
+	i := min(int(at), len(s)-1)
+	if i == len(s)-1 {
+		return s[i]
+	}
+	return s[i] + (at-float64(i))*(s[i+1]-s[i])
+}
+
+// seconds is how long f takes.
+func seconds(f func() error) (float64, error) {
+	start := time.Now()
+	err := f()
+	return time.Since(start).Seconds(), err
+}
