@@ -1,0 +1,93 @@
+# What one does with this repository. "make" or "make help" lists the targets; each works on a fresh
+# clone.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO       ?= go
+PYTHON   ?= python3
+FUZZTIME ?= 1m
+
+# Checked with this version wherever it runs.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Every Go module here: the assembly generator and the power-cut file system have dependencies that
+# users of tstore need not download.
+MODULES := $(sort $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './bin/*' -not -path './.venv/*')))
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build
+build: ## build the command into bin/tstore
+	@mkdir -p bin
+	$(GO) build -o bin/tstore ./cmd/tstore
+
+.PHONY: demo
+demo: build ## put real arrays into a store, list and show them, get one back, prove that it is the same
+	@cmd/tstore/demo.sh
+
+.PHONY: test
+test: ## run all tests
+	@for m in $(MODULES); do (cd $$m && $(GO) test ./...); done
+
+.PHONY: race
+race: ## run all tests with the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz each target for a while: make fuzz FUZZTIME=20m
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "$$p $$f"; \
+	    $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+	  done; \
+	done
+
+.PHONY: bench
+bench: ## measure the store against the disk and memory of this machine
+	@for d in bench/*/; do if ls $$d*.go >/dev/null 2>&1; then $(GO) run ./$$d; fi; done
+
+# The stamp changes with the list of packages, and so does the environment.
+VENV := .venv
+.PHONY: interop
+interop: $(VENV)/stamp ## compare what Arrow and tstore write and read (downloads pyarrow once)
+	$(GO) run ./codec/internal/interop -python $(VENV)/bin/python
+
+$(VENV)/stamp: codec/internal/interop/requirements.txt
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: lint
+lint: ## gofmt, go vet and staticcheck
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
+	@for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...); done
+
+.PHONY: cross
+cross: ## compile everything, tests included, for every platform
+	@for p in $(PLATFORMS); do \
+	  echo "$$p"; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build ./...; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) vet ./...; \
+	done
+
+.PHONY: deps
+deps: ## what comes along with package store must be what .ci/deps-store.txt lists
+	@.ci/deps-store
+
+.PHONY: generate
+generate: ## make the generated files again: FlatBuffers code, assembly, corpus of messages
+	@command -v flatc >/dev/null || { \
+	  echo "flatc is missing: installing flatbuffers-compiler with apt-get"; \
+	  apt-get update -qq && apt-get install -y -qq flatbuffers-compiler; }
+	$(GO) generate ./...
+	$(GO) run ./codec/internal/corpus testdata/corpus
+	cd vec/asm && $(GO) run .
+
+.PHONY: ci
+ci: ## everything that has to pass before a change is taken
+	.ci/run
