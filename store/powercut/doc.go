@@ -3,7 +3,7 @@
 //	powercut mount [flags] DIR      serve a file system that forgets, on cue, what was not synced
 //	powercut image [flags] OUT      from a trace: the files as a cut at some point may have left them
 //	powercut list FILE              print a trace
-//	powercut ctl SOCKET REQUEST...  send requests (JSON, see package control) to a mounted one
+//	powercut ctl SOCKET REQUEST      send requests (JSON, see package control) to a mounted one
 //
 // A run of mount records every operation that reaches it. While it goes on, or later from the saved trace, images of
 // what a cut at any point may have left are written into ordinary directories, as many as one likes: a program under test

@@ -26,23 +26,25 @@ const (
 	exitNoFuse = 3
 )
 
-var errUsage = errors.New("usage: powercut mount [flags] DIR | image [flags] OUT | list FILE | ctl SOCKET REQUEST...")
+var errUsage = errors.New("usage: powercut mount [flags] DIR | image [flags] OUT | list FILE | ctl SOCKET REQUEST")
 
 func main() {
-	switch err := run(os.Args[1:]); {
-	case err == nil:
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(exitUsage)
-	case errors.Is(err, errUsage):
-		fmt.Fprintln(os.Stderr, "powercut:", err)
-		os.Exit(exitUsage)
-	case errors.Is(err, fusefs.ErrNoFuse):
-		fmt.Fprintln(os.Stderr, "powercut:", err)
-		os.Exit(exitNoFuse)
-	default:
-		fmt.Fprintln(os.Stderr, "powercut:", err)
-		os.Exit(exitError)
+	if err := run(os.Args[1:]); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "powercut:", err)
+		}
+		os.Exit(exitCode(err))
 	}
+}
+
+func exitCode(err error) int {
+	switch {
+	case errors.Is(err, flag.ErrHelp), errors.Is(err, errUsage):
+		return exitUsage
+	case errors.Is(err, fusefs.ErrNoFuse):
+		return exitNoFuse
+	}
+	return exitError
 }
 
 func run(args []string) error {
@@ -64,8 +66,10 @@ func run(args []string) error {
 
 // parse reads flags and the one argument after them.
 func parse(flags *flag.FlagSet, args []string, what string) (string, error) {
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return "", err
+	} else if err != nil {
+		return "", fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if flags.NArg() != 1 {
 		return "", fmt.Errorf("%s needs one argument, %s, after the flags: %w", flags.Name(), what, errUsage)

@@ -18,6 +18,9 @@ import (
 // ErrNoFuse says that this machine has no usable /dev/fuse.
 var ErrNoFuse = errors.New("there is no usable /dev/fuse")
 
+// device is how a process becomes a file system.
+var device = "/dev/fuse"
+
 // validity is how long the kernel may keep names and attributes: nobody else changes them.
 const validity = 1 << 20 // seconds
 
@@ -37,7 +40,7 @@ type Mount struct {
 
 // New mounts a volume on a directory and serves it until it is unmounted.
 func New(v *volume.Volume, dir string) (*Mount, error) {
-	if f, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0); err != nil {
+	if f, err := os.OpenFile(device, os.O_RDWR, 0); err != nil {
 		return nil, fmt.Errorf("fusefs: %w: %w", ErrNoFuse, err)
 	} else if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("fusefs: %w", err)
