@@ -3,7 +3,6 @@ package fusefs
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 	"syscall"
@@ -45,6 +44,9 @@ func New(v *volume.Volume, dir string) (*Mount, error) {
 	} else if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("fusefs: %w", err)
 	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("fusefs: mount: %w", err)
+	}
 	m := &Mount{
 		RawFileSystem: fuse.NewDefaultRawFileSystem(), v: v, dir: dir,
 		dirs: map[uint64][]volume.Entry{}, rootFiles: map[uint64]volume.Node{},
@@ -60,10 +62,7 @@ func New(v *volume.Volume, dir string) (*Mount, error) {
 		Options:                  []string{"default_permissions"},
 	})
 	if err != nil {
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EPERM) {
-			err = fmt.Errorf("%w: mounting is not permitted: %w", ErrNoFuse, err)
-		}
-		return nil, fmt.Errorf("fusefs: mount on %s: %w", dir, err)
+		return nil, fmt.Errorf("fusefs: mount on %s: %w: %w", dir, ErrNoFuse, err) // as in a container that has it but may not mount
 	}
 	m.server = server
 	go server.Serve()
