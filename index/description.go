@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tstore/tstore/layout"
 )
@@ -29,6 +30,25 @@ const (
 	flagDimNames   = 1
 	flagIndexTypes = 2
 )
+
+// checkDescription makes sure that what appendDescription makes of e can be decoded.
+func checkDescription(e *Entry) error {
+	switch {
+	case !e.DType.Valid():
+		return fmt.Errorf("it has no element type")
+	case e.Layout > layout.LayoutCSF:
+		return fmt.Errorf("it has layout number %d", e.Layout)
+	case e.Layout != layout.LayoutDense && !e.IndicesType.Valid():
+		return fmt.Errorf("it has layout %v and no type of indices", e.Layout)
+	case len(e.Shape) > layout.MaxDims:
+		return fmt.Errorf("it has %d dimensions, at most %d are possible", len(e.Shape), layout.MaxDims)
+	case len(e.DimNames) > 0 && len(e.DimNames) != len(e.Shape):
+		return fmt.Errorf("it has %d dimension names for %d dimensions", len(e.DimNames), len(e.Shape))
+	case e.NNZ < 0 || e.Bytes < 0 || slices.ContainsFunc(e.Shape, func(n int64) bool { return n < 0 }):
+		return fmt.Errorf("shape %v, %d stored elements or %d bytes are negative", e.Shape, e.NNZ, e.Bytes)
+	}
+	return nil
+}
 
 func appendDescription(dst []byte, e *Entry) []byte {
 	var flags byte
