@@ -3,6 +3,7 @@ package codec
 import (
 	"fmt"
 
+	"github.com/tstore/tstore/codec/internal/fb"
 	"github.com/tstore/tstore/layout"
 )
 
@@ -29,6 +30,14 @@ func Encode(t layout.Tensor, meta []layout.Attr) (*Record, error) {
 	switch t := t.(type) {
 	case *layout.Dense:
 		return encodeDense(t, meta)
+	case *layout.COO:
+		return encodeCOO(t, meta)
+	case *layout.CSR:
+		return encodeCompressed(t, fb.CompressedAxisRow, meta), nil
+	case *layout.CSC:
+		return encodeCompressed(t, fb.CompressedAxisColumn, meta), nil
+	case *layout.CSF:
+		return encodeCSF(t, meta), nil
 	}
 	return nil, fmt.Errorf("codec: no message for the layout %v", t.Layout())
 }
@@ -55,6 +64,8 @@ func Decode(msg []byte) (layout.Tensor, error) {
 	switch h.Kind {
 	case HeaderTensor:
 		return decodeDense(&h, body)
+	case HeaderSparseTensor:
+		return decodeSparse(&h, body)
 	}
 	return nil, h.notTensor()
 }

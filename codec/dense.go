@@ -28,17 +28,17 @@ func encodeDense(d *layout.Dense, meta []layout.Attr) (*Record, error) {
 	var shape, strides [maxStoredDims]int64
 	ndim := copy(shape[:], d.Shape())
 	size := int64(d.DType().Size())
-	body := piece{}
+	var body piece
 	switch {
 	case d.IsContiguous():
 		layout.RowMajorStrides(strides[:ndim], shape[:ndim], size)
-		body.data = elements(d)
+		body = inMemory(elements(d))
 	case d.IsColumnMajor():
 		layout.ColumnMajorStrides(strides[:ndim], shape[:ndim], size)
-		body.data = elements(d)
+		body = inMemory(elements(d))
 	default:
 		layout.RowMajorStrides(strides[:ndim], shape[:ndim], size)
-		body.strided = d
+		body = inOrder(d)
 	}
 	if ext != nil && ext.parts > 0 {
 		shape[ndim] = int64(ext.parts)
@@ -95,10 +95,7 @@ func decodeDense(h *Head, body []byte) (*layout.Dense, error) {
 	if err := h.dense(&t); err != nil {
 		return nil, err
 	}
-	data := body[t.offset : t.offset+t.span : t.offset+t.span]
-	if !isAligned(data, naturalAlignment(t.dtype)) {
-		data = alignedCopy(data)
-	}
+	data := aligned(body[t.offset:t.offset+t.span:t.offset+t.span], naturalAlignment(t.dtype))
 	if err := block.tensor.Init(t.dtype, t.shape, t.strides, 0, data, t.names); err != nil {
 		return nil, err
 	}
@@ -233,13 +230,12 @@ func grow[T any](s []T, n int) []T {
 // clone keeps a slice from escaping to the heap because an error prints it.
 func clone(s []int64) []int64 { return append([]int64(nil), s...) }
 
-// isAligned reports whether b starts at a multiple of alignment.
-func isAligned(b []byte, alignment int) bool {
-	return len(b) == 0 || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(alignment) == 0
-}
-
-// alignedCopy returns a copy of b at an address that is a multiple of 8.
-func alignedCopy(b []byte) []byte {
+// aligned returns b if it starts at a multiple of alignment, else a copy that
+// starts at a multiple of 8.
+func aligned(b []byte, alignment int) []byte {
+	if len(b) == 0 || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(alignment) == 0 {
+		return b
+	}
 	words := make([]uint64, (len(b)+7)/8)
 	c := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(b))
 	copy(c, b)

@@ -18,6 +18,16 @@ type Info struct {
 
 	// Strides are the byte strides of a dense tensor, else nil.
 	Strides []int64
+
+	// IndexType is the type of the indices of a sparse tensor; IndptrType
+	// that of the indptr of a CSR, CSC or CSF. Else they are IndexAuto.
+	IndexType, IndptrType layout.IndexType
+
+	// AxisOrder has the axis of each level of a CSF, else it is nil.
+	AxisOrder []int
+
+	// Canonical says that a COO claims to be in order without duplicates.
+	Canonical bool
 }
 
 // Describe returns what the head says about the tensor of a message, after the
@@ -29,21 +39,43 @@ func (h *Head) Describe() (Info, error) {
 		if err := h.dense(&t); err != nil {
 			return Info{}, err
 		}
-		for i, name := range t.names {
-			t.names[i] = strings.Clone(name)
-		}
 		n, _ := layout.CheckedProduct(t.shape, 1)
 		return Info{
 			DType:    t.dtype,
 			Layout:   layout.LayoutDense,
 			Shape:    t.shape,
-			DimNames: t.names,
+			DimNames: cloneStrings(t.names),
 			NNZ:      n,
 			Bytes:    n * int64(t.dtype.Size()),
 			Strides:  t.strides,
 		}, nil
+	case HeaderSparseTensor:
+		var t sparseTensor
+		if err := h.sparse(&t); err != nil {
+			return Info{}, err
+		}
+		return Info{
+			DType:      t.dtype,
+			Layout:     t.layout,
+			Shape:      t.shape,
+			DimNames:   cloneStrings(t.names),
+			NNZ:        t.nnz,
+			Bytes:      t.bytes,
+			IndexType:  t.indexType,
+			IndptrType: t.indptrType,
+			AxisOrder:  t.order,
+			Canonical:  t.canonical,
+		}, nil
 	}
 	return Info{}, h.notTensor()
+}
+
+// cloneStrings replaces strings, which may be borrowed, by copies.
+func cloneStrings(s []string) []string {
+	for i := range s {
+		s[i] = strings.Clone(s[i])
+	}
+	return s
 }
 
 // notTensor reports that a message is about something else.

@@ -3,6 +3,7 @@ package codec
 import (
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/tstore/tstore/layout"
 )
@@ -22,30 +23,34 @@ type Record struct {
 
 // A piece is one buffer of a body, with zeros behind it.
 type piece struct {
-	data    []byte
-	strided *layout.Dense // if not nil, its elements in row-major order instead of data
-	pad     int64         // zeros that follow, less than Alignment
+	data   []byte                  // the bytes, or
+	chunks func() iter.Seq[[]byte] // something that produces them bit by bit
+	size   int64                   // number of bytes
+	pad    int64                   // zeros that follow, less than Alignment
 }
 
-func (p piece) len() int64 {
-	if p.strided != nil {
-		return p.strided.NumBytes() + p.pad
-	}
-	return int64(len(p.data)) + p.pad
+// inMemory is a buffer that lies in memory as it is stored.
+func inMemory(data []byte) piece { return piece{data: data, size: int64(len(data))} }
+
+// inOrder is a buffer with the elements of d in row-major order.
+func inOrder(d *layout.Dense) piece {
+	return piece{size: d.NumBytes(), chunks: func() iter.Seq[[]byte] {
+		return d.Chunks(make([]byte, max(min(chunkSize, d.NumBytes()), int64(d.DType().Size()))))
+	}}
 }
 
-// chunkSize bounds the memory in which a strided tensor is put in order.
+// chunkSize bounds the memory in which elements are put in order.
 const chunkSize = 1 << 20
 
-// newRecord frames metadata and puts the body behind it. Each piece is padded
-// to a multiple of Alignment.
+// newRecord puts a body behind a head. Each piece of it is padded to a multiple
+// of Alignment.
 func newRecord(head []byte, body ...piece) *Record {
 	r := &Record{Head: head, length: int64(len(head))}
 	r.body = append(r.inline[:0], body...)
 	for i := range r.body {
-		n := r.body[i].len()
-		r.body[i].pad = align(n) - n
-		r.length += align(n)
+		p := &r.body[i]
+		p.pad = align(p.size) - p.size
+		r.length += p.size + p.pad
 	}
 	return r
 }
@@ -55,17 +60,17 @@ func (r *Record) Len() int64 { return r.length }
 
 // Parts yields the bytes of the message in order: the head, then the body with
 // its padding. Buffers that lie in memory as they are stored are yielded
-// whole, without a copy; a strided tensor comes in chunks of at most 1 MiB, or
-// of one element if that is larger. The slices must not be modified and are
-// valid until the next one.
+// whole, without a copy; what has to be put in order first comes in chunks of
+// at most 1 MiB, or of one element if that is larger. The slices must not be
+// modified and are valid until the next one.
 func (r *Record) Parts() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if !yield(r.Head) {
 			return
 		}
 		for _, p := range r.body {
-			if p.strided != nil {
-				for chunk := range p.strided.Chunks(chunkBuffer(p.strided)) {
+			if p.chunks != nil {
+				for chunk := range p.chunks() {
 					if !yield(chunk) {
 						return
 					}
@@ -80,13 +85,9 @@ func (r *Record) Parts() iter.Seq[[]byte] {
 	}
 }
 
-// chunkBuffer returns a buffer to put the elements of d in order in.
-func chunkBuffer(d *layout.Dense) []byte {
-	return make([]byte, max(min(chunkSize, d.NumBytes()), int64(d.DType().Size())))
-}
-
 // AppendTo appends the message to dst.
 func (r *Record) AppendTo(dst []byte) []byte {
+	dst = slices.Grow(dst, int(r.length))
 	for part := range r.Parts() {
 		dst = append(dst, part...)
 	}

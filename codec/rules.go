@@ -74,13 +74,32 @@ const (
 	RuleStridesOverlap Rule = "strides-overlap"
 )
 
+// Sparse tensors: the number of elements, and where they and their indices lie
+// in the body.
+const (
+	RuleNonZeroLength       Rule = "non-zero-length"
+	RuleSparseIndexKind     Rule = "sparse-index-kind"
+	RuleIndexWidth          Rule = "index-width"
+	RuleBufferBounds        Rule = "buffer-bounds"
+	RuleBuffersOverlap      Rule = "buffers-overlap"
+	RuleIndexStridesCount   Rule = "index-strides-count"
+	RuleIndexStrideNegative Rule = "index-stride-negative"
+	RuleIndexStridesBounds  Rule = "index-strides-bounds"
+	RuleCompressedAxis      Rule = "compressed-axis"
+	RuleCSXDims             Rule = "csx-dims"
+	RuleCSFDims             Rule = "csf-dims"
+	RuleCSFBuffersCount     Rule = "csf-buffers-count"
+	RuleCSFAxisOrder        Rule = "csf-axis-order"
+	RuleCSFLevels           Rule = "csf-levels"
+)
+
 // kind returns the sentinel that an error about r wraps.
 func (r Rule) kind() error {
 	switch r {
 	case RulePrefixTruncated, RuleMetadataTruncated, RuleBodyTruncated:
 		return ErrTruncated
 	case RuleMetadataSizeLimit, RuleBodyLengthLimit, RuleVersion, RuleHeaderKind,
-		RuleTypeUnknown, RuleTypeNotFixed, RuleTypeBool, RuleDTypeUnknown, RuleDimsLimit:
+		RuleTypeUnknown, RuleTypeNotFixed, RuleTypeBool, RuleDTypeUnknown, RuleDimsLimit, RuleSparseIndexKind:
 		return ErrUnsupported
 	}
 	return ErrInvalid
