@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +15,7 @@ import (
 type batch struct {
 	store *Store
 	base  *state // what was written before, synced or not
+	seq   uint64 // the batch's sequence number
 	edit  *index.Editor
 	own   map[string]layout.Tensor // put in this batch, as given
 
@@ -25,10 +27,11 @@ type batch struct {
 }
 
 func newBatch(s *Store, base *state) *batch {
-	return &batch{store: s, base: base, edit: base.open.Edit(), own: map[string]layout.Tensor{}}
+	return &batch{store: s, base: base, seq: base.seq + 1, edit: base.open.Edit(), own: map[string]layout.Tensor{}}
 }
 
-func (b *batch) lookup(name string) (*Entry, error) { return b.base.resolve(name, b.edit.Get(name)) }
+// find returns where name is, the changes of the batch included.
+func (b *batch) find(name string) (found, error) { return b.base.resolve(name, b.edit.Get(name)) }
 
 // state is what the batch would make of the store. Entries of its own records
 // have no place yet.
@@ -40,6 +43,7 @@ func (b *batch) state() *state {
 
 func (b *batch) put(r *encoded) error {
 	e := r.entry
+	e.Seq = b.seq
 	b.ops = append(b.ops, segment.Op{Kind: segment.OpPut, Name: e.Name})
 	b.targets = append(b.targets, e)
 	b.records = append(b.records, r)
@@ -53,7 +57,7 @@ func (b *batch) put(r *encoded) error {
 }
 
 func (b *batch) delete(name string) error {
-	if _, err := b.lookup(name); err != nil {
+	if _, err := b.find(name); err != nil {
 		return err
 	}
 	b.ops = append(b.ops, segment.Op{Kind: segment.OpDelete, Name: name})
@@ -63,7 +67,7 @@ func (b *batch) delete(name string) error {
 
 // bury replaces the entry of name by a tombstone and returns that.
 func (b *batch) bury(name string) *Entry {
-	tombstone := &Entry{Name: name, Deleted: true}
+	tombstone := &Entry{Name: name, Seq: b.seq, Deleted: true}
 	b.edit.Set(tombstone)
 	delete(b.own, name)
 	return tombstone
@@ -73,20 +77,27 @@ func (b *batch) rename(from, to string) error {
 	if err := CheckName(to); err != nil {
 		return err
 	}
-	old, err := b.lookup(from)
+	at, err := b.find(from)
+	if err != nil {
+		return err
+	}
+	old, err := at.describe(from)
 	if err != nil {
 		return err
 	}
 	if from == to {
 		return nil
 	}
-	if _, err := b.lookup(to); err == nil {
+	switch _, err := b.find(to); {
+	case err == nil:
 		return fmt.Errorf("%w: %q", ErrExists, to)
+	case !errors.Is(err, ErrNotFound):
+		return err
 	}
 	t, own := b.own[from]
 	tombstone := b.bury(from)
 	e := *old
-	e.Name = to
+	e.Name, e.Seq = to, b.seq
 	b.edit.Set(&e)
 	if own {
 		b.own[to] = t
@@ -97,20 +108,16 @@ func (b *batch) rename(from, to string) error {
 	return nil
 }
 
-// place completes the operations and entries of the batch, which is to be number
-// seq and to start at offset start of log.
-func (b *batch) place(log *segment.File, start int64, seq uint64) error {
+// place completes the operations and entries of the batch, which is to start at
+// offset start of log.
+func (b *batch) place(log *segment.File, start int64) error {
 	uuids := map[uint64]segment.ID{log.Header.Number: log.Header.UUID}
 	for _, r := range b.records {
 		if r.file != nil {
 			uuids[r.file.Header.Number] = r.file.Header.UUID
 		}
 	}
-	for _, e := range b.buried {
-		e.Seq = seq
-	}
 	for i, e := range b.targets {
-		e.Seq = seq
 		if e.Deleted {
 			continue
 		}
@@ -119,7 +126,7 @@ func (b *batch) place(log *segment.File, start int64, seq uint64) error {
 		}
 		uuid, ok := uuids[e.Segment]
 		if !ok {
-			f, err := b.base.segment(e)
+			f, err := b.base.segment(e.Segment, e.Name)
 			if err != nil {
 				return err
 			}
@@ -149,8 +156,8 @@ func (b *batch) writeTo(w io.Writer) error {
 }
 
 // after is the state that the batch, once placed, makes of its base.
-func (b *batch) after(seq uint64, log *segment.File) *state {
-	st := &state{seq: seq, open: b.edit.Table(), segs: b.base.segs}
+func (b *batch) after(log *segment.File) *state {
+	st := &state{seq: b.seq, open: b.edit.Table(), sealed: b.base.sealed, segs: b.base.segs}
 	add := map[uint64]*segment.File{}
 	if st.segs[log.Header.Number] == nil {
 		add[log.Header.Number] = log

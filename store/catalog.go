@@ -29,6 +29,7 @@ type catalog struct {
 	count   int                          // of changes in dirty
 	last    commitRef                    // the last commit in dirty
 	written commitRef                    // the last commit in the db
+	gone    map[uint64]bool              // logs that the db need not know any more
 
 	wake chan struct{} // asks for a write; closed to end the goroutine
 	done chan struct{}
@@ -44,7 +45,7 @@ const (
 // openCatalog opens the catalog at path. If there is doubt about what is in it,
 // or it can't be opened, there is none: the logs have it all.
 func openCatalog(path string) (*catalog, error) {
-	c := &catalog{path: path, dirty: map[uint64]map[string]*Entry{}}
+	c := &catalog{path: path, dirty: map[uint64]map[string]*Entry{}, gone: map[uint64]bool{}}
 	db, err := index.OpenCatalog(path)
 	switch {
 	case err == nil:
@@ -145,21 +146,31 @@ func (c *catalog) add(changes map[uint64][]*Entry, last commitRef) {
 	}
 }
 
+// sealed takes note that logs have frozen indexes of their own.
+func (c *catalog) sealed(logs ...uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, log := range logs {
+		c.gone[log] = true
+	}
+}
+
 // write brings the db up to date. After an error it takes nothing any more: the
 // catalog stays behind until the store is opened again.
 func (c *catalog) write() {
 	c.mu.Lock()
-	dirty, last := c.dirty, c.last
+	dirty, last, gone := c.dirty, c.last, slices.Collect(maps.Keys(c.gone))
 	c.dirty, c.count, c.written = map[uint64]map[string]*Entry{}, 0, last
+	clear(c.gone)
 	c.mu.Unlock()
-	if c.db == nil || c.failed {
+	if c.db == nil || c.failed || last.log == nil {
 		return
 	}
 	var batch []index.LogEntries
 	for _, log := range slices.Sorted(maps.Keys(dirty)) {
 		batch = append(batch, index.LogEntries{Log: log, Entries: slices.Collect(maps.Values(dirty[log]))})
 	}
-	err := c.db.Apply(batch, nil, index.Position{
+	err := c.db.Apply(batch, gone, index.Position{
 		StoreID:     last.log.StoreID,
 		Segment:     last.log.Number,
 		SegmentUUID: last.log.UUID,
@@ -177,7 +188,7 @@ func (c *catalog) close(update bool) error {
 	if c.wake != nil {
 		close(c.wake)
 		<-c.done
-		if update && c.last != c.written {
+		if update && (c.last != c.written || len(c.gone) > 0) {
 			c.write()
 		}
 	}

@@ -89,17 +89,18 @@ func (s *Store) write(fill func(b *batch) error) (*state, error) {
 
 // append writes b to the log. The caller has the lock s.writing.
 func (s *Store) append(b *batch) error {
-	if s.log.Tail() > s.log.HeaderLen && s.log.Tail()+b.size > s.opts.SegmentSize {
+	full := s.log.Tail()+b.size > s.opts.SegmentSize || s.logEntries >= s.opts.logMax
+	if full && s.log.Tail() > s.log.HeaderLen {
 		if err := s.rotate(); err != nil {
 			return err
 		}
 	}
-	start, seq := s.log.Tail(), s.written.seq+1
-	if err := b.place(s.log.File, start, seq); err != nil {
+	start := s.log.Tail()
+	if err := b.place(s.log.File, start); err != nil {
 		return err
 	}
 	record := segment.AppendCommit(nil, &segment.Commit{
-		Seq:       seq,
+		Seq:       b.seq,
 		DurableTo: s.group.durableTo(s.log),
 		UUID:      s.log.Header.UUID,
 		Offset:    start + b.size,
@@ -124,14 +125,15 @@ func (s *Store) append(b *batch) error {
 			s.live[h.Number] = segment.Live{Number: h.Number, UUID: h.UUID, Kind: h.Kind, Valid: r.entry.Offset + r.entry.Length}
 		}
 	}
-	s.written = b.after(seq, s.log.File)
+	s.written = b.after(s.log.File)
+	s.logEntries += len(b.targets) + len(b.buried)
 	if s.opts.Sync == SyncNever {
 		s.published.Store(s.written)
 	}
 	s.group.add(written{
 		state: s.written,
 		log:   s.log,
-		last:  s.commitRef(record, start+b.size, seq),
+		last:  s.commitRef(record, start+b.size, b.seq),
 		names: b.changes(),
 	})
 	return nil
@@ -157,7 +159,11 @@ func (s *Store) rotate() error {
 	}
 	old := s.log
 	s.live[old.Header.Number] = segment.Live{Number: old.Header.Number, UUID: old.Header.UUID, Kind: segment.KindLog, Valid: old.Tail()}
-	return s.startLog()
+	if err := s.startLog(); err != nil {
+		return err
+	}
+	s.sealer.start(sealJob{file: old.File, valid: old.Tail(), last: s.written.seq, table: s.written.open})
+	return nil
 }
 
 // startLog creates the next log and makes it the one to append to. Everything
@@ -178,6 +184,7 @@ func (s *Store) startLog() error {
 		return err
 	}
 	s.log = segment.NewLog(f, f.HeaderLen)
+	s.logEntries = 0
 	return nil
 }
 

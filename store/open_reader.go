@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 
 	"github.com/tstore/tstore/store/internal/segment"
@@ -116,7 +117,7 @@ func (r *reader) advance(newest *segment.File) error {
 	}
 	if old := r.replay; old != nil {
 		from = old.end()
-		if newest == old.newest && newest.EndsAt(from.end) {
+		if newest == old.newest && (old.tail.Sealed || newest.EndsAt(from.end)) {
 			return nil
 		}
 		// What data segments the earlier logs have named stays live.
@@ -125,7 +126,19 @@ func (r *reader) advance(newest *segment.File) error {
 				next.live[n], next.segs[n] = l, old.segs[n]
 			}
 		}
-		next.edit, next.seq = old.state().open.Edit(), from.seq
+		next.sealed, next.seq = maps.Clone(old.sealed), from.seq
+	}
+	if err := next.openSealed(); err != nil {
+		return err
+	}
+	if old := r.replay; old != nil {
+		open := old.state().open
+		for n, l := range next.sealed {
+			if old.sealed[n] == nil {
+				open = withoutRange(open, l)
+			}
+		}
+		next.edit = open.Edit()
 	}
 	if err := next.logs(from); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tstore/tstore/store/internal/segment"
 )
@@ -120,7 +121,7 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	s.written = r.state()
 	s.clean = r.tail.Clean
 	s.log = segment.NewLog(newest, r.tail.End)
-	if !r.tail.Clean {
+	if !r.tail.Clean && !r.tail.Sealed {
 		if err := s.log.Rewrite(r.tail.Durable); err != nil {
 			return err
 		}
@@ -139,8 +140,26 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	if err := s.removeOrphans(opened); err != nil {
 		return err
 	}
+	s.logEntries = len(r.changes[s.log.Header.Number])
 	s.start(r)
+	s.sealOld(r)
 	return nil
+}
+
+// sealOld seals the logs that could have been sealed in an earlier life.
+func (s *Store) sealOld(r *replay) {
+	logs := slices.Sorted(maps.Keys(s.live))
+	logs = slices.DeleteFunc(logs, func(n uint64) bool { return s.live[n].Kind != segment.KindLog })
+	for i, n := range logs {
+		if r.sealed[n] != nil {
+			continue
+		}
+		next := s.log.File
+		if i+1 < len(logs) {
+			next = s.written.segs[logs[i+1]]
+		}
+		s.sealer.start(sealJob{file: s.written.segs[n], valid: s.live[n].Valid, last: next.Header.BaseSeq, table: s.written.open})
+	}
 }
 
 // removeOrphans closes the files that do not count, and removes the data segments
@@ -172,10 +191,12 @@ func (s *Store) start(r *replay) {
 	st.segs[s.log.Header.Number] = s.log.File
 	s.written = &st
 	s.published.Store(s.written)
+	s.sealer.store = s
+	s.catalog.start()
 	if r != nil {
 		s.catalog.add(r.changes, r.last)
+		s.catalog.sealed(slices.Collect(maps.Keys(r.drop))...)
 	}
-	s.catalog.start()
 	s.group = newGroup(s.written.seq, func(lot []written) {
 		if s.opts.Sync != SyncNever {
 			s.published.Store(lot[len(lot)-1].state)
@@ -196,7 +217,22 @@ func (s *Store) closeWriter() error {
 	if err == nil {
 		err = s.log.Trim()
 	}
+	if err == nil {
+		s.sealLast()
+	}
 	return errors.Join(err, s.catalog.close(err == nil))
+}
+
+// sealLast seals the log if that pays. If it can't be done the log is as good as
+// before.
+func (s *Store) sealLast() {
+	j := sealJob{file: s.log.File, valid: s.log.Tail(), last: s.closeSeq, table: s.written.open}
+	if !j.worth(s.opts.sealMin) {
+		return
+	}
+	if l, err := j.run(); err == nil && l != nil {
+		s.catalog.sealed(s.log.Header.Number)
+	}
 }
 
 // appendClose appends and syncs the empty commit record that says that all before
@@ -219,6 +255,7 @@ func (s *Store) appendClose() error {
 	if err := s.log.Sync(); err != nil {
 		return err
 	}
-	s.catalog.add(nil, s.commitRef(record, offset, s.written.seq+1))
+	s.closeSeq = s.written.seq + 1
+	s.catalog.add(nil, s.commitRef(record, offset, s.closeSeq))
 	return nil
 }

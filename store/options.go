@@ -48,7 +48,10 @@ type Options struct {
 	// stands for DefaultSegmentSize; the least is MinSegmentSize.
 	SegmentSize int64
 
-	fs segment.FS // nil for the operating system's; tests put their own
+	// For tests; zero stands for the default.
+	fs      segment.FS
+	sealMin int // entries from which a log gets sealed
+	logMax  int // entries from which the log goes on in a new file
 }
 
 // resolved returns o, or the default, with every zero filled in.
@@ -68,6 +71,12 @@ func (o *Options) resolved() (Options, error) {
 	}
 	if r.fs == nil {
 		r.fs = segment.OS
+	}
+	if r.sealMin == 0 {
+		r.sealMin = defaultSealMin
+	}
+	if r.logMax == 0 {
+		r.logMax = defaultLogMax
 	}
 	return r, nil
 }

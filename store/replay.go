@@ -18,9 +18,11 @@ type replay struct {
 	newest  *segment.File
 	live    map[uint64]segment.Live  // what counts but for the newest log
 	segs    map[uint64]*segment.File // the files of live, and the newest log
+	sealed  map[uint64]*sealedLog    // those of the logs that are sealed
 	edit    *index.Editor
 	seq     uint64
 	changes map[uint64][]*Entry // by log: what was replayed of it
+	drop    map[uint64]bool     // logs that the catalog need not keep
 	last    commitRef           // the last commit record replayed
 	tail    segment.Tail        // of the newest log
 }
@@ -32,8 +34,10 @@ func newReplay(set fileSet, newest *segment.File) (*replay, error) {
 		newest:  newest,
 		live:    map[uint64]segment.Live{},
 		segs:    map[uint64]*segment.File{newest.Header.Number: newest},
+		sealed:  map[uint64]*sealedLog{},
 		edit:    index.Table{}.Edit(),
 		changes: map[uint64][]*Entry{},
+		drop:    map[uint64]bool{},
 	}
 	for _, l := range newest.Header.Live {
 		f, err := set.liveFile(l)
@@ -50,25 +54,52 @@ func (r *replay) end() commitRef {
 	return commitRef{log: r.newest.Header, seq: r.seq, end: r.tail.End}
 }
 
-func (r *replay) state() *state { return &state{seq: r.seq, open: r.edit.Table(), segs: r.segs} }
+func (r *replay) state() *state {
+	st := &state{seq: r.seq, open: r.edit.Table(), segs: r.segs}
+	st.sealed = slices.SortedFunc(maps.Values(r.sealed), bySeq)
+	return st
+}
 
-// logs replays every log from position on, which is zero for all of them.
-func (r *replay) logs(from commitRef) error {
-	for _, n := range slices.Sorted(maps.Keys(r.live)) {
-		l := r.live[n]
-		if l.Kind != segment.KindLog || n < from.number() {
+// openSealed opens the frozen indexes of all logs that are sealed.
+func (r *replay) openSealed() error {
+	for n, f := range r.segs {
+		if f.Header.Kind != segment.KindLog || r.sealed[n] != nil {
 			continue
 		}
-		tail, err := r.log(r.segs[n], l.Valid, true, from)
+		l, err := openSealed(f, r.live[n].Valid)
 		if err != nil {
 			return err
 		}
-		if tail.End != l.Valid {
-			return fmt.Errorf("%s: %w: the log ends at %d, it should end at %d", r.segs[n].Path, ErrCorrupt, tail.End, l.Valid)
+		if l != nil {
+			r.sealed[n] = l
+		}
+	}
+	return nil
+}
+
+// logs replays the logs that are not sealed, from position on, which is zero for
+// all of them.
+func (r *replay) logs(from commitRef) error {
+	for _, n := range slices.Sorted(maps.Keys(r.live)) {
+		l := r.live[n]
+		switch {
+		case l.Kind != segment.KindLog:
+		case r.sealed[n] != nil:
+			r.seq = max(r.seq, r.sealed[n].last)
+		case n < from.number():
+		default:
+			if _, err := r.log(r.segs[n], l.Valid, true, from); err != nil {
+				return err
+			}
 		}
 	}
 	var err error
-	r.tail, err = r.log(r.newest, r.newest.Size(), false, from)
+	if l := r.sealed[r.newest.Header.Number]; l != nil {
+		r.seq = max(r.seq, l.last)
+		r.tail = l.tail()
+	} else {
+		r.tail, err = r.log(r.newest, r.newest.Size(), false, from)
+	}
 	return err
 }
 
@@ -204,6 +235,9 @@ func replayWithCatalog(set fileSet, newest *segment.File, c *catalog) (*replay, 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.openSealed(); err != nil {
+		return nil, err
+	}
 	if err := r.logs(commitRef{}); err != nil {
 		return nil, err
 	}
@@ -239,15 +273,35 @@ func (r *replay) fromCatalog(c *catalog, p index.Position) error {
 	}
 	from := commitRef{log: f.Header, seq: p.Seq, offset: p.Offset, end: p.End, crc: p.CRC, closed: commit.IsClose()}
 	r.keepDataBefore(p.NextSegment)
+	if err := r.openSealed(); err != nil {
+		return err
+	}
+	known := map[uint64]bool{}
 	for ce, err := range c.entries() {
 		if err != nil {
 			return errCatalogUseless
+		}
+		known[ce.Log] = true
+		if l := r.sealed[ce.Log]; l != nil {
+			r.drop[ce.Log] = true // sealed since, or before the catalog could be told
+			continue
 		}
 		if err := r.known(ce.Entry); err != nil {
 			return err
 		}
 		if old := r.edit.Get(ce.Entry.Name); old == nil || old.Seq <= ce.Entry.Seq {
 			r.edit.Set(ce.Entry)
+		}
+	}
+	for n, f := range r.segs {
+		end := r.live[n].Valid
+		if n == p.Segment {
+			end = p.Offset
+		}
+		// A log without entries has no batches either; else the catalog has let go of
+		// it because it was sealed, and its seal is damaged.
+		if f.Header.Kind == segment.KindLog && n <= p.Segment && r.sealed[n] == nil && !known[n] && end > f.HeaderLen {
+			return errCatalogUseless
 		}
 	}
 	r.seq = p.Seq

@@ -2,10 +2,8 @@ package store
 
 import (
 	"fmt"
-	"iter"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/tstore/tstore/codec"
 	"github.com/tstore/tstore/index"
@@ -19,64 +17,99 @@ type Entry = index.Entry
 
 // state is the contents of the store after one batch. It never changes; a
 // transaction or snapshot holds one for its whole life, and needs no lock.
+//
+// A name may be found in several places. The one with the highest sequence number
+// counts.
 type state struct {
-	seq  uint64                   // of the last batch in it
-	open index.Table              // what the batches of the unsealed logs say, tombstones included
-	segs map[uint64]*segment.File // every file that counts, by number
+	seq    uint64                   // of the last batch in it
+	open   index.Table              // what the batches of the unsealed logs say, tombstones included
+	sealed []*sealedLog             // the others, the newest first
+	segs   map[uint64]*segment.File // every file that counts, by number
 }
 
-// lookup returns the entry of name, or ErrNotFound.
-func (st *state) lookup(name string) (*Entry, error) { return st.resolve(name, st.open.Get(name)) }
+// found is where a name was found: in the unsealed logs, or in a sealed one.
+type found struct {
+	entry *Entry // nil if it was in log
+	log   *sealedLog
+	ref   index.Ref
+}
 
-// resolve returns the entry that counts for name, given what the unsealed logs
-// have of it, which may be nil.
-func (st *state) resolve(name string, open *Entry) (*Entry, error) {
-	if open != nil && !open.Deleted {
-		return open, nil
+// describe returns all that is known of the tensor.
+func (f *found) describe(name string) (*Entry, error) {
+	if f.entry != nil {
+		return f.entry, nil
 	}
-	return nil, fmt.Errorf("%w: %q", ErrNotFound, name)
+	return f.log.entry(name, f.ref)
 }
 
-// list yields the entries whose names begin with prefix, by name in byte order.
-func (st *state) list(prefix string) iter.Seq2[*Entry, error] {
-	return func(yield func(*Entry, error) bool) {
-		for e := range st.open.Ascend(prefix) {
-			if !strings.HasPrefix(e.Name, prefix) {
-				return
-			}
-			if !e.Deleted && !yield(e, nil) {
-				return
-			}
+// find returns where name is, or ErrNotFound.
+func (st *state) find(name string) (found, error) { return st.resolve(name, st.open.Get(name)) }
+
+// resolve is find, given what the unsealed logs have of name, which may be nil.
+func (st *state) resolve(name string, open *Entry) (found, error) {
+	f := found{entry: open}
+	exists := open != nil && !open.Deleted
+	var seq uint64
+	if open != nil {
+		seq = open.Seq
+	}
+	for _, l := range st.sealed {
+		if (open != nil || f.log != nil) && l.last <= seq {
+			break // nor can an older log say anything newer
+		}
+		ref, ok, err := l.lookup(name)
+		if err != nil {
+			return found{}, err
+		}
+		if ok && ref.Seq >= seq {
+			f, seq, exists = found{log: l, ref: ref}, ref.Seq, !ref.Deleted
 		}
 	}
-}
-
-// segment returns the file that e lies in.
-func (st *state) segment(e *Entry) (*segment.File, error) {
-	f := st.segs[e.Segment]
-	if f == nil {
-		return nil, fmt.Errorf("%w: %q lies in segment %d, which does not belong to the store", ErrCorrupt, e.Name, e.Segment)
+	if !exists {
+		return found{}, fmt.Errorf("%w: %q", ErrNotFound, name)
 	}
 	return f, nil
 }
 
-// view returns the tensor of e as it lies in the map.
-func (st *state) view(e *Entry) (layout.Tensor, error) {
-	f, err := st.segment(e)
+// lookup returns the entry of name, or ErrNotFound.
+func (st *state) lookup(name string) (*Entry, error) {
+	f, err := st.find(name)
 	if err != nil {
 		return nil, err
 	}
-	record, err := f.Bytes(e.Offset, e.Length)
-	if err != nil {
-		return nil, fmt.Errorf("tensor %q: %w", e.Name, err)
+	return f.describe(name)
+}
+
+// segment returns the file with the given number, which name lies in.
+func (st *state) segment(number uint64, name string) (*segment.File, error) {
+	f := st.segs[number]
+	if f == nil {
+		return nil, fmt.Errorf("tensor %q: %w: it lies in segment %d, which does not belong to the store", name, ErrCorrupt, number)
 	}
-	return decode(f, e, record)
+	return f, nil
+}
+
+// view returns the tensor of the given name as it lies in the map.
+func (st *state) view(name string, at found) (layout.Tensor, error) {
+	segment, offset, length := at.ref.Segment, at.ref.Offset, at.ref.Length
+	if e := at.entry; e != nil {
+		segment, offset, length = e.Segment, e.Offset, e.Length
+	}
+	f, err := st.segment(segment, name)
+	if err != nil {
+		return nil, err
+	}
+	record, err := f.Bytes(offset, length)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	return decode(f, name, offset, record, at.entry)
 }
 
 // read returns the tensor of e as a copy in memory of its own, read by pread and
 // checked against its CRC.
 func (st *state) read(e *Entry) (layout.Tensor, error) {
-	f, err := st.segment(e)
+	f, err := st.segment(e.Segment, e.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -92,34 +125,34 @@ func (st *state) read(e *Entry) (layout.Tensor, error) {
 		return nil, fmt.Errorf("tensor %q: %s: %w: record at offset %d of %d bytes has CRC-32C %08x, should have %08x",
 			e.Name, f.Path, ErrCorrupt, e.Offset, e.Length, got, e.CRC)
 	}
-	return decode(f, e, record)
+	return decode(f, e.Name, e.Offset, record, e)
 }
 
-// decode makes a tensor of the bytes of e's record and checks that it is the one
-// that e describes.
-func decode(f *segment.File, e *Entry, record []byte) (t layout.Tensor, err error) {
+// decode makes a tensor of the record of name at an offset of f, and checks that it
+// is the one that e, which may be nil, describes.
+func decode(f *segment.File, name string, offset int64, record []byte, e *Entry) (t layout.Tensor, err error) {
 	// The record may lie in a map of a file that somebody has cut short, or of a
 	// bad sector: a fault, which must not end the process.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			t, err = nil, faultError(p, f, e)
+			t, err = nil, faultError(p, f, name, offset)
 		}
 	}()
 	t, err = codec.Decode(record)
 	if err != nil {
-		return nil, fmt.Errorf("tensor %q: %s: %w: record at offset %d: %w", e.Name, f.Path, ErrCorrupt, e.Offset, err)
+		return nil, fmt.Errorf("tensor %q: %s: %w: record at offset %d: %w", name, f.Path, ErrCorrupt, offset, err)
 	}
-	if t.DType() != e.DType || t.Layout() != e.Layout || t.NNZ() != e.NNZ || !slices.Equal(t.Shape(), e.Shape) {
+	if e != nil && (t.DType() != e.DType || t.Layout() != e.Layout || t.NNZ() != e.NNZ || !slices.Equal(t.Shape(), e.Shape)) {
 		return nil, fmt.Errorf("tensor %q: %s: %w: record at offset %d holds %v %v %v, the index says %v %v %v",
-			e.Name, f.Path, ErrCorrupt, e.Offset, t.Layout(), t.DType(), t.Shape(), e.Layout, e.DType, e.Shape)
+			name, f.Path, ErrCorrupt, offset, t.Layout(), t.DType(), t.Shape(), e.Layout, e.DType, e.Shape)
 	}
 	return t, nil
 }
 
 // faultError makes ErrCorrupt of a memory fault in the map of f, and panics on
 // with any other p.
-func faultError(p any, f *segment.File, e *Entry) error {
+func faultError(p any, f *segment.File, name string, offset int64) error {
 	fault, ok := p.(interface {
 		error
 		Addr() uintptr
@@ -127,5 +160,5 @@ func faultError(p any, f *segment.File, e *Entry) error {
 	if !ok || !f.Contains(fault.Addr()) {
 		panic(p)
 	}
-	return fmt.Errorf("tensor %q: %s: %w: the map can't be read near offset %d: the file was cut short or the disk has a bad sector", e.Name, f.Path, ErrCorrupt, e.Offset)
+	return fmt.Errorf("tensor %q: %s: %w: the map can't be read near offset %d: the file was cut short or the disk has a bad sector", name, f.Path, ErrCorrupt, offset)
 }

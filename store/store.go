@@ -36,6 +36,9 @@ type Store struct {
 	log        *segment.Log
 	live       map[uint64]segment.Live // every segment that counts but the log
 	clean      bool                    // the log ends in the mark of a clean close
+	logEntries int                     // entries that the log has made
+	closeSeq   uint64                  // sequence number of that mark
+	sealer     sealer
 
 	// For reading beside a writer.
 	refreshing sync.Mutex
@@ -176,7 +179,7 @@ func (s *Store) View(fn func(tx *Tx) error) error {
 // snapshots, transactions or listings are open, and ErrClosed if the store was
 // closed before.
 func (s *Store) Close() error {
-	s.writing.Lock()
+	s.lockWithoutSealer()
 	defer s.writing.Unlock()
 	s.refreshing.Lock()
 	defer s.refreshing.Unlock()
@@ -201,6 +204,19 @@ func (s *Store) Close() error {
 		err = errors.Join(err, s.lock.release())
 	}
 	return err
+}
+
+// lockWithoutSealer takes the lock s.writing at a moment when no log is being
+// sealed: the sealer takes that lock too.
+func (s *Store) lockWithoutSealer() {
+	for {
+		s.sealer.wait()
+		s.writing.Lock()
+		if s.sealer.idle() {
+			return
+		}
+		s.writing.Unlock()
+	}
 }
 
 // files are all open segments.

@@ -32,23 +32,32 @@ func (tx *Tx) Get(name string) (layout.Tensor, error) {
 			return t, nil
 		}
 	}
-	e, err := tx.Stat(name)
+	at, err := tx.find(name)
 	if err != nil {
 		return nil, err
 	}
-	return tx.state.view(e)
+	return tx.state.view(name, at)
+}
+
+// find returns where name is, the changes of the transaction included.
+func (tx *Tx) find(name string) (found, error) {
+	if tx.done.Load() {
+		return found{}, ErrTxDone
+	}
+	if tx.batch != nil {
+		return tx.batch.find(name)
+	}
+	return tx.state.find(name)
 }
 
 // Stat returns what is known of the tensor of the given name without touching
 // its data.
 func (tx *Tx) Stat(name string) (*Entry, error) {
-	if tx.done.Load() {
-		return nil, ErrTxDone
+	at, err := tx.find(name)
+	if err != nil {
+		return nil, err
 	}
-	if tx.batch != nil {
-		return tx.batch.lookup(name)
-	}
-	return tx.state.lookup(name)
+	return at.describe(name)
 }
 
 // List yields the entries whose names begin with prefix, by name in byte order.

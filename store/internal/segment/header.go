@@ -50,6 +50,8 @@ type Live struct {
 	// the end of its last commit record; the frozen index of a sealed one starts
 	// there.
 	Valid int64
+	// Extra is what else belongs to a segment of its kind: nil but for packages.
+	Extra []byte
 }
 
 // Header is the first message of a segment.
@@ -71,14 +73,15 @@ type Header struct {
 //	 0  u16 format version   2  u16 kind      4  u32 number of live entries
 //	 8  u64 segment number  16  16 store id  32  16 segment uuid
 //	48  u64 base sequence number             56  u64 zero
-//	64  live entries of 40 bytes:
-//	     0 u64 number  8 16 uuid  24 u64 valid length  32 u16 kind  34 6 zeros
+//	64  live entries of 40 bytes, then the extras of all, in the same order
+//	     0 u64 number  8 16 uuid  24 u64 valid length  32 u16 kind  34 u16 zero
+//	    36 u32 length of the extra
 const (
 	headerFixed   = 64
 	liveEntrySize = 40
 	// maxHeader bounds the header record, so that a damaged length can't ask for
-	// more memory than a store of 100,000 segments needs.
-	maxHeader = headerFixed + 100_000*liveEntrySize + 4096
+	// more memory than a store of 100,000 segments with long extras needs.
+	maxHeader = 64 << 20
 )
 
 // AppendHeader appends the record of h to dst.
@@ -96,7 +99,11 @@ func AppendHeader(dst []byte, h *Header) []byte {
 		p = append(p, l.UUID[:]...)
 		p = binary.LittleEndian.AppendUint64(p, uint64(l.Valid))
 		p = binary.LittleEndian.AppendUint16(p, uint16(l.Kind))
-		p = append(p, 0, 0, 0, 0, 0, 0)
+		p = append(p, 0, 0)
+		p = binary.LittleEndian.AppendUint32(p, uint32(len(l.Extra)))
+	}
+	for _, l := range h.Live {
+		p = append(p, l.Extra...)
 	}
 	return appendControl(dst, KeyHeader, p)
 }
@@ -140,6 +147,7 @@ func parseHeader(record []byte) (*Header, error) {
 	if n*liveEntrySize > int64(len(p)-headerFixed) {
 		return nil, fmt.Errorf("%w: %d live entries do not fit in a body of %d bytes", ErrCorrupt, n, len(p))
 	}
+	extras := p[headerFixed+n*liveEntrySize:]
 	h.Live = make([]Live, n)
 	for i := range h.Live {
 		e := p[headerFixed+i*liveEntrySize:]
@@ -157,6 +165,13 @@ func parseHeader(record []byte) (*Header, error) {
 		}
 		if i > 0 && l.Number <= h.Live[i-1].Number {
 			return nil, fmt.Errorf("%w: live segments out of order at %d", ErrCorrupt, l.Number)
+		}
+		extra := int64(binary.LittleEndian.Uint32(e[36:]))
+		if extra > int64(len(extras)) {
+			return nil, fmt.Errorf("%w: live segment %d with an extra of %d bytes where %d are left", ErrCorrupt, l.Number, extra, len(extras))
+		}
+		if extra > 0 {
+			l.Extra, extras = extras[:extra:extra], extras[extra:]
 		}
 		h.Live[i] = l
 	}

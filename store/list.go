@@ -1,0 +1,106 @@
+package store
+
+import (
+	"iter"
+	"strings"
+)
+
+// list yields the entries whose names begin with prefix, by name in byte order.
+func (st *state) list(prefix string) iter.Seq2[*Entry, error] {
+	sources := []iter.Seq2[*Entry, error]{st.listOpen(prefix)}
+	for _, l := range st.sealed {
+		sources = append(sources, l.list(prefix))
+	}
+	all := sources[0]
+	if len(sources) > 1 {
+		all = merge(sources)
+	}
+	return func(yield func(*Entry, error) bool) {
+		for e, err := range all {
+			if err == nil && e.Deleted {
+				continue
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (st *state) listOpen(prefix string) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		for e := range st.open.Ascend(prefix) {
+			if !strings.HasPrefix(e.Name, prefix) || !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (l *sealedLog) list(prefix string) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		for e, err := range l.frozen.Prefix(prefix) {
+			if err != nil {
+				yield(nil, l.wrap(prefix, err))
+				return
+			}
+			l.localize(e)
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// merge yields the entries of sources, each of which is sorted by name, by name;
+// of entries with the same name the one with the highest sequence number. It
+// stops at the first error.
+func merge(sources []iter.Seq2[*Entry, error]) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		type head struct {
+			entry *Entry
+			next  func() (*Entry, error, bool)
+		}
+		heads := make([]head, 0, len(sources))
+		for _, s := range sources {
+			next, stop := iter.Pull2(s)
+			defer stop()
+			e, err, ok := next()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if ok {
+				heads = append(heads, head{e, next})
+			}
+		}
+		for len(heads) > 0 {
+			// There are few sources: a heap would not pay.
+			best := heads[0].entry
+			for _, h := range heads[1:] {
+				if h.entry.Name < best.Name || (h.entry.Name == best.Name && h.entry.Seq > best.Seq) {
+					best = h.entry
+				}
+			}
+			if !yield(best, nil) {
+				return
+			}
+			left := heads[:0]
+			for _, h := range heads {
+				if h.entry.Name == best.Name {
+					e, err, ok := h.next()
+					if err != nil {
+						yield(nil, err)
+						return
+					}
+					if !ok {
+						continue
+					}
+					h.entry = e
+				}
+				left = append(left, h)
+			}
+			heads = left
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tstore/tstore/index"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+const (
+	// defaultSealMin is the number of entries from which a log gets sealed. Those of smaller
+	// logs stay in memory, where they are found faster than in many small indexes.
+	defaultSealMin = 1 << 12
+	// defaultLogMax is the number of entries from which the log goes on in a new file, so
+	// that what is kept in memory stays bounded.
+	defaultLogMax = 1 << 18
+)
+
+// sealedLog is a log whose names are found through its frozen index.
+type sealedLog struct {
+	file   *segment.File
+	frozen *index.Frozen
+	seal   *segment.Seal
+	after  uint64 // the sequence number of the last batch before the log
+	last   uint64 // and of its own last batch
+}
+
+// covers reports whether the batch seq is one of this log.
+func (l *sealedLog) covers(seq uint64) bool { return l.after < seq && seq <= l.last }
+
+// tail is how the log ends, if it is the newest.
+func (l *sealedLog) tail() segment.Tail {
+	return segment.Tail{End: l.seal.IndexOffset, Seq: l.last, Durable: l.seal.IndexOffset, Clean: true, Sealed: true}
+}
+
+// openSealed returns the log f as a sealed one, or nil if it is not sealed. valid
+// is where its batches end, 0 if that is not known.
+func openSealed(f *segment.File, valid int64) (*sealedLog, error) {
+	seal, err := f.FindSeal(valid)
+	if err != nil || seal == nil {
+		return nil, err
+	}
+	b, err := f.Frozen(seal)
+	if err != nil {
+		return nil, err
+	}
+	l := &sealedLog{file: f, seal: seal, after: f.Header.BaseSeq, last: seal.MaxSeq}
+	if l.frozen, err = index.OpenFrozen(b); err != nil {
+		return nil, fmt.Errorf("%s: frozen index at offset %d: %w", f.Path, seal.IndexOffset, fromIndex(err))
+	}
+	return l, nil
+}
+
+// fromIndex gives an error of the index the kind that callers of store test for.
+func fromIndex(err error) error {
+	switch {
+	case errors.Is(err, index.ErrCorrupt):
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case errors.Is(err, index.ErrNewerFormat):
+		return fmt.Errorf("%w: %w", ErrNewerFormat, err)
+	}
+	return err
+}
+
+// lookup returns where the record of name lies, if the log says anything of it.
+func (l *sealedLog) lookup(name string) (index.Ref, bool, error) {
+	ref, ok, err := l.frozen.Lookup(name)
+	if err != nil {
+		return ref, false, l.wrap(name, err)
+	}
+	if ref.Segment == 0 {
+		ref.Segment = l.file.Header.Number
+	}
+	return ref, ok, nil
+}
+
+// entry returns all that the log says of what lookup has found.
+func (l *sealedLog) entry(name string, ref index.Ref) (*Entry, error) {
+	e, err := l.frozen.Entry(ref)
+	if err != nil {
+		return nil, l.wrap(name, err)
+	}
+	l.localize(e)
+	return e, nil
+}
+
+// localize fills in the number of the segment, which the index of a log does not
+// repeat for its own records.
+func (l *sealedLog) localize(e *Entry) {
+	if e.Segment == 0 && !e.Deleted {
+		e.Segment = l.file.Header.Number
+	}
+}
+
+func (l *sealedLog) wrap(name string, err error) error {
+	return fmt.Errorf("tensor %q: %s: frozen index: %w", name, l.file.Path, fromIndex(err))
+}
+
+// bySeq orders sealed logs from the newest to the oldest.
+func bySeq(a, b *sealedLog) int {
+	switch {
+	case a.last > b.last:
+		return -1
+	case a.last < b.last:
+		return 1
+	}
+	return 0
+}
+
+// withSealed is st with l among the sealed logs and its entries no longer among
+// those of the unsealed ones.
+func (st *state) withSealed(l *sealedLog) *state {
+	next := *st
+	next.sealed = append(slices.Clone(st.sealed), l)
+	slices.SortFunc(next.sealed, bySeq)
+	next.open = withoutRange(st.open, l)
+	return &next
+}
+
+// withoutRange is table without the entries that l covers.
+func withoutRange(table index.Table, l *sealedLog) index.Table {
+	edit := index.Table{}.Edit()
+	for e := range table.Ascend("") {
+		if !l.covers(e.Seq) {
+			edit.Set(e)
+		}
+	}
+	return edit.Table()
+}
+
+// sealer seals logs in the background.
+type sealer struct {
+	store  *Store
+	jobs   sync.WaitGroup
+	active atomic.Int64
+	one    sync.Mutex // one at a time, so that memory stays bounded
+}
+
+// sealJob is a log to seal.
+type sealJob struct {
+	file  *segment.File
+	valid int64       // where its batches end
+	last  uint64      // sequence number of its last batch
+	table index.Table // in which its entries are
+}
+
+// entries are those of the log, by name, with its own number left out.
+func (j *sealJob) entries(yield func(*Entry) bool) {
+	for e := range j.table.Ascend("") {
+		if j.file.Header.BaseSeq < e.Seq && e.Seq <= j.last {
+			if e.Segment == j.file.Header.Number {
+				own := *e
+				own.Segment = 0
+				e = &own
+			}
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// worth reports whether there are at least min entries.
+func (j *sealJob) worth(min int) bool {
+	n := 0
+	for range j.entries {
+		if n++; n >= min {
+			return true
+		}
+	}
+	return false
+}
+
+// run writes the frozen index to the file and opens the log as a sealed one.
+func (j *sealJob) run() (*sealedLog, error) {
+	frozen, err := index.BuildFrozen(j.entries)
+	if err != nil {
+		return nil, fmt.Errorf("sealing %s: %w", j.file.Path, err)
+	}
+	if _, err := j.file.Seal(j.valid, frozen, j.file.Header.BaseSeq+1, j.last); err != nil {
+		return nil, fmt.Errorf("sealing %w", err)
+	}
+	return openSealed(j.file, j.valid)
+}
+
+// start seals a log in the background, if that pays. If it fails the log stays as
+// it is, and the next opening tries again.
+func (s *sealer) start(j sealJob) {
+	s.jobs.Add(1)
+	s.active.Add(1)
+	go func() {
+		defer s.jobs.Done()
+		defer s.active.Add(-1)
+		s.one.Lock()
+		defer s.one.Unlock()
+		if !j.worth(s.store.opts.sealMin) {
+			return
+		}
+		if l, err := j.run(); err == nil && l != nil {
+			s.store.adopt(l)
+		}
+	}()
+}
+
+// wait returns when all that was started is done.
+func (s *sealer) wait() { s.jobs.Wait() }
+
+// idle reports whether all that was started is done.
+func (s *sealer) idle() bool { return s.active.Load() == 0 }
+
+// adopt makes the store look up the names of l in its frozen index.
+func (s *Store) adopt(l *sealedLog) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	// With nothing pending, what is written and what is published are the same.
+	if s.group.flush() != nil {
+		return
+	}
+	s.written = s.written.withSealed(l)
+	s.published.Store(s.written)
+	s.catalog.sealed(l.file.Header.Number)
+}
