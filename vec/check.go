@@ -14,7 +14,7 @@ func CheckIndices(indices []byte, t Index, n uint64) error {
 	at := 0
 	if n > 0 {
 		// Read as unsigned, a negative index lies above the largest of its signed type.
-		at = firstAboveGo(indices, t, min(n-1, t.Max()))
+		at = firstAboveAny(indices, t, min(n-1, t.Max()))
 	}
 	if at < 0 {
 		return nil
@@ -26,14 +26,14 @@ func CheckIndices(indices []byte, t Index, n uint64) error {
 // i−1, or −1 if there is none.
 func FirstDecrease(indices []byte, t Index) int {
 	t.len(indices)
-	return firstDecreaseGo(indices, t)
+	return firstDisorderAny(indices, t, false)
 }
 
 // FirstNotIncreasing returns the first i for which element i of the index array is not greater than
 // element i−1, or −1 if there is none.
 func FirstNotIncreasing(indices []byte, t Index) int {
 	t.len(indices)
-	return firstNotIncreasingGo(indices, t)
+	return firstDisorderAny(indices, t, true)
 }
 
 // MinMax returns the smallest and the largest index. A smallest one above the largest int64 is given as
@@ -42,7 +42,7 @@ func MinMax(indices []byte, t Index) (lo int64, hi uint64) {
 	if t.len(indices) == 0 {
 		return 0, 0
 	}
-	first, last := minMaxGo(indices, t)
+	first, last := minMaxAny(indices, t)
 	if t.Signed() {
 		return int64(first), uint64(max(int64(last), 0))
 	}

@@ -21,60 +21,46 @@ func firstAbove[I uint8 | uint16 | uint32 | uint64](idx []I, last I) int {
 	return -1
 }
 
-func firstDecreaseGo(indices []byte, t Index) int {
+func firstDisorderGo(indices []byte, t Index, strict bool) int {
 	switch t {
 	case I8:
-		return firstDecrease(view[int8](indices))
+		return firstDisorder(view[int8](indices), strict)
 	case U8:
-		return firstDecrease(indices)
+		return firstDisorder(indices, strict)
 	case I16:
-		return firstDecrease(view[int16](indices))
+		return firstDisorder(view[int16](indices), strict)
 	case U16:
-		return firstDecrease(view[uint16](indices))
+		return firstDisorder(view[uint16](indices), strict)
 	case I32:
-		return firstDecrease(view[int32](indices))
+		return firstDisorder(view[int32](indices), strict)
 	case U32:
-		return firstDecrease(view[uint32](indices))
+		return firstDisorder(view[uint32](indices), strict)
 	case I64:
-		return firstDecrease(view[int64](indices))
+		return firstDisorder(view[int64](indices), strict)
 	}
-	return firstDecrease(view[uint64](indices))
+	return firstDisorder(view[uint64](indices), strict)
 }
 
-func firstDecrease[I Integer](idx []I) int {
-	for i := 1; i < len(idx); i++ {
-		if idx[i] < idx[i-1] {
-			return i
+// firstDisorder returns the first element that is less than the one before it or, if strict, not greater.
+func firstDisorder[I Integer](idx []I, strict bool) int {
+	if len(idx) == 0 {
+		return -1
+	}
+	before := idx[0]
+	if strict {
+		for i, x := range idx[1:] {
+			if x <= before {
+				return i + 1
+			}
+			before = x
 		}
+		return -1
 	}
-	return -1
-}
-
-func firstNotIncreasingGo(indices []byte, t Index) int {
-	switch t {
-	case I8:
-		return firstNotIncreasing(view[int8](indices))
-	case U8:
-		return firstNotIncreasing(indices)
-	case I16:
-		return firstNotIncreasing(view[int16](indices))
-	case U16:
-		return firstNotIncreasing(view[uint16](indices))
-	case I32:
-		return firstNotIncreasing(view[int32](indices))
-	case U32:
-		return firstNotIncreasing(view[uint32](indices))
-	case I64:
-		return firstNotIncreasing(view[int64](indices))
-	}
-	return firstNotIncreasing(view[uint64](indices))
-}
-
-func firstNotIncreasing[I Integer](idx []I) int {
-	for i := 1; i < len(idx); i++ {
-		if idx[i] <= idx[i-1] {
-			return i
+	for i, x := range idx[1:] {
+		if x < before {
+			return i + 1
 		}
+		before = x
 	}
 	return -1
 }

@@ -7,7 +7,7 @@ func compactAny(values, positions []byte, t Index, src []byte, e Elem, base uint
 	if v < AVX2 || size == 16 {
 		return compactGo(values, positions, t, src, e, base)
 	}
-	if psize < 4 {
+	if psize < 4 && v < AVX512VBMI2 {
 		return compactNarrow(values, positions, t, src, e, base)
 	}
 	room := min(len(values)/size, len(positions)/psize)
@@ -50,11 +50,8 @@ func compactTight(v Version, values, positions []byte, psize int, src []byte, e 
 		written += take
 		if take < w {
 			// Stop at the first that found no room.
-			at := stagedPositions[take*psize:]
-			if psize == 4 {
-				return int(*(*uint32)(unsafe.Pointer(&at[0])) - uint32(base)), written
-			}
-			return int(*(*uint64)(unsafe.Pointer(&at[0])) - base), written
+			at := unsignedIndex(psize).At(stagedPositions[:], take) - (base + uint64(consumed))
+			return consumed + int(at&unsignedIndex(psize).Max()), written
 		}
 		consumed += m
 	}
@@ -72,15 +69,10 @@ func compactNarrow(values, positions []byte, t Index, src []byte, e Elem, base u
 	for consumed < n {
 		m := min(n-consumed, 4*tight)
 		c, w := compactAny(values[written*size:room*size], wide[:], U32, src[consumed*size:(consumed+m)*size], e, base+uint64(consumed))
-		if psize == 1 {
-			for i, p := range view[uint32](wide[:4*w]) {
-				positions[written+i] = byte(p)
-			}
-		} else {
-			narrow := view[uint16](positions[2*written:])
-			for i, p := range view[uint32](wide[:4*w]) {
-				narrow[i] = uint16(p)
-			}
+		if narrow := positions[written*psize : (written+w)*psize]; base+uint64(n) <= t.Max() {
+			convertAny(narrow, wide[:4*w], psize, 4)
+		} else { // the kernels may saturate what does not fit
+			convertGo(narrow, wide[:4*w], psize, 4)
 		}
 		consumed, written = consumed+c, written+w
 		if c < m {
@@ -90,7 +82,8 @@ func compactNarrow(values, positions []byte, t Index, src []byte, e Elem, base u
 	return consumed, written
 }
 
-// compactKernel calls the kernel for the version, element and positions of 4 or 8 bytes. Its consumed is
+// compactKernel calls the kernel for the version, element and positions, of 4 or 8 bytes if the version is
+// not AVX512VBMI2. Its consumed is
 // less than n only if there is room for less than 64 more nonzeros.
 func compactKernel(v Version, e Elem, values, positions *byte, psize, room int, src *byte, n int, base uint64) (consumed, written int) {
 	switch v {
@@ -114,6 +107,30 @@ func compactKernel(v Version, e Elem, values, positions *byte, psize, room int, 
 func compactVBMI2(e Elem, values, positions *byte, psize, room int, src *byte, n int, base uint64) (consumed, written int) {
 	mask := e.mask()
 	switch e.Size() | psize<<4 {
+	case 1 | 1<<4:
+		ran("compact1to1VBMI2")
+		return compact1to1VBMI2(values, positions, room, src, n, mask, base)
+	case 2 | 1<<4:
+		ran("compact2to1VBMI2")
+		return compact2to1VBMI2(values, positions, room, src, n, mask, base)
+	case 4 | 1<<4:
+		ran("compact4to1VBMI2")
+		return compact4to1VBMI2(values, positions, room, src, n, mask, base)
+	case 8 | 1<<4:
+		ran("compact8to1VBMI2")
+		return compact8to1VBMI2(values, positions, room, src, n, mask, base)
+	case 1 | 2<<4:
+		ran("compact1to2VBMI2")
+		return compact1to2VBMI2(values, positions, room, src, n, mask, base)
+	case 2 | 2<<4:
+		ran("compact2to2VBMI2")
+		return compact2to2VBMI2(values, positions, room, src, n, mask, base)
+	case 4 | 2<<4:
+		ran("compact4to2VBMI2")
+		return compact4to2VBMI2(values, positions, room, src, n, mask, base)
+	case 8 | 2<<4:
+		ran("compact8to2VBMI2")
+		return compact8to2VBMI2(values, positions, room, src, n, mask, base)
 	case 1 | 4<<4:
 		ran("compact1to4VBMI2")
 		return compact1to4VBMI2(values, positions, room, src, n, mask, base)

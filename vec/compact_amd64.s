@@ -12,9 +12,9 @@ DATA iota64<>+48(SB)/8, $0x3736353433323130
 DATA iota64<>+56(SB)/8, $0x3f3e3d3c3b3a3938
 GLOBL iota64<>(SB), RODATA|NOPTR, $64
 
-// func compact1to4VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// func compact1to1VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI2, MMX+, POPCNT
-TEXT ·compact1to4VBMI2(SB), NOSPLIT, $0-72
+TEXT ·compact1to1VBMI2(SB), NOSPLIT, $0-72
 	MOVQ         values+0(FP), AX
 	MOVQ         positions+8(FP), CX
 	MOVQ         room+16(FP), DX
@@ -25,8 +25,8 @@ TEXT ·compact1to4VBMI2(SB), NOSPLIT, $0-72
 	VPBROADCASTQ DI, Z0
 	VMOVDQU64    iota64<>+0(SB), Z1
 	MOVQ         $0x0000000000000040, DI
-	VPBROADCASTD R8, Z2
-	VPBROADCASTD DI, Z3
+	VPBROADCASTB R8, Z2
+	VPBROADCASTB DI, Z3
 
 loop1:
 	CMPQ        SI, $0x40
@@ -42,31 +42,27 @@ loop1:
 	VPCOMPRESSB Z1, K1, Z5
 	VPERMB      Z4, Z5, Z4
 	VMOVDQU64   Z4, (AX)
-	VPMOVZXBD   X5, Z4
-	VPADDD      Z2, Z4, Z4
-	VMOVDQU64   Z4, (CX)
+	VPADDB      X2, X5, X4
+	VMOVDQU     X4, (CX)
 	CMPQ        DI, $0x10
 	JLE         stored4
 	VALIGND     $0x04, Z5, Z5, Z5
-	VPMOVZXBD   X5, Z4
-	VPADDD      Z2, Z4, Z4
-	VMOVDQU64   Z4, 64(CX)
+	VPADDB      X2, X5, X4
+	VMOVDQU     X4, 16(CX)
 	VALIGND     $0x04, Z5, Z5, Z5
-	VPMOVZXBD   X5, Z4
-	VPADDD      Z2, Z4, Z4
-	VMOVDQU64   Z4, 128(CX)
+	VPADDB      X2, X5, X4
+	VMOVDQU     X4, 32(CX)
 	CMPQ        DI, $0x30
 	JLE         stored4
 	VALIGND     $0x04, Z5, Z5, Z5
-	VPMOVZXBD   X5, Z4
-	VPADDD      Z2, Z4, Z4
-	VMOVDQU64   Z4, 192(CX)
+	VPADDB      X2, X5, X4
+	VMOVDQU     X4, 48(CX)
 
 stored4:
 	LEAQ   (AX)(DI*1), AX
-	LEAQ   (CX)(DI*4), CX
+	LEAQ   (CX)(DI*1), CX
 	SUBQ   DI, DX
-	VPADDD Z3, Z2, Z2
+	VPADDB Z3, Z2, Z2
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x40, SI
 	JMP    loop1
@@ -88,11 +84,231 @@ tail2:
 	VPCOMPRESSB Z1, K1, Z6
 	VPERMB      Z3, Z6, Z0
 	VMOVDQU64   Z0, (AX)
+	VPADDB      X2, X6, X0
+	VMOVDQU     X0, (CX)
+	CMPQ        BX, $0x10
+	JLE         stored5
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPADDB      X2, X6, X0
+	VMOVDQU     X0, 16(CX)
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPADDB      X2, X6, X0
+	VMOVDQU     X0, 32(CX)
+	CMPQ        BX, $0x30
+	JLE         stored5
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPADDB      X2, X6, X0
+	VMOVDQU     X0, 48(CX)
+
+stored5:
+	LEAQ (AX)(BX*1), AX
+	LEAQ (CX)(BX*1), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done3:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact1to2VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI2, MMX+, POPCNT
+TEXT ·compact1to2VBMI2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         $0x0000000000000040, DI
+	VPBROADCASTW R8, Z2
+	VPBROADCASTW DI, Z3
+
+loop6:
+	CMPQ        SI, $0x40
+	JL          tail7
+	CMPQ        DX, $0x40
+	JL          done8
+	VMOVDQU64   (BX), Z4
+	PREFETCHT0  4096(BX)
+	VPTESTMB    Z0, Z4, K1
+	KMOVQ       K1, DI
+	POPCNTQ     DI, DI
+	VPXORQ      Z5, Z5, Z5
+	VPCOMPRESSB Z1, K1, Z5
+	VPERMB      Z4, Z5, Z4
+	VMOVDQU64   Z4, (AX)
+	VPMOVZXBW   X5, Y4
+	VPADDW      Y2, Y4, Y4
+	VMOVDQU     Y4, (CX)
+	CMPQ        DI, $0x10
+	JLE         stored9
+	VALIGND     $0x04, Z5, Z5, Z5
+	VPMOVZXBW   X5, Y4
+	VPADDW      Y2, Y4, Y4
+	VMOVDQU     Y4, 32(CX)
+	VALIGND     $0x04, Z5, Z5, Z5
+	VPMOVZXBW   X5, Y4
+	VPADDW      Y2, Y4, Y4
+	VMOVDQU     Y4, 64(CX)
+	CMPQ        DI, $0x30
+	JLE         stored9
+	VALIGND     $0x04, Z5, Z5, Z5
+	VPMOVZXBW   X5, Y4
+	VPADDW      Y2, Y4, Y4
+	VMOVDQU     Y4, 96(CX)
+
+stored9:
+	LEAQ   (AX)(DI*1), AX
+	LEAQ   (CX)(DI*2), CX
+	SUBQ   DI, DX
+	VPADDW Z3, Z2, Z2
+	ADDQ   $0x00000040, BX
+	SUBQ   $0x40, SI
+	JMP    loop6
+
+tail7:
+	TESTQ       SI, SI
+	JE          done8
+	CMPQ        DX, $0x40
+	JL          done8
+	XORQ        DI, DI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU8.Z  (BX), K1, Z3
+	VPTESTMB    Z0, Z3, K1
+	KMOVQ       K1, BX
+	POPCNTQ     BX, BX
+	VPXORQ      Z6, Z6, Z6
+	VPCOMPRESSB Z1, K1, Z6
+	VPERMB      Z3, Z6, Z0
+	VMOVDQU64   Z0, (AX)
+	VPMOVZXBW   X6, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, (CX)
+	CMPQ        BX, $0x10
+	JLE         stored10
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBW   X6, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 32(CX)
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBW   X6, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 64(CX)
+	CMPQ        BX, $0x30
+	JLE         stored10
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBW   X6, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 96(CX)
+
+stored10:
+	LEAQ (AX)(BX*1), AX
+	LEAQ (CX)(BX*2), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done8:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact1to4VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, BMI2, MMX+, POPCNT
+TEXT ·compact1to4VBMI2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         $0x0000000000000040, DI
+	VPBROADCASTD R8, Z2
+	VPBROADCASTD DI, Z3
+
+loop11:
+	CMPQ        SI, $0x40
+	JL          tail12
+	CMPQ        DX, $0x40
+	JL          done13
+	VMOVDQU64   (BX), Z4
+	PREFETCHT0  4096(BX)
+	VPTESTMB    Z0, Z4, K1
+	KMOVQ       K1, DI
+	POPCNTQ     DI, DI
+	VPXORQ      Z5, Z5, Z5
+	VPCOMPRESSB Z1, K1, Z5
+	VPERMB      Z4, Z5, Z4
+	VMOVDQU64   Z4, (AX)
+	VPMOVZXBD   X5, Z4
+	VPADDD      Z2, Z4, Z4
+	VMOVDQU64   Z4, (CX)
+	CMPQ        DI, $0x10
+	JLE         stored14
+	VALIGND     $0x04, Z5, Z5, Z5
+	VPMOVZXBD   X5, Z4
+	VPADDD      Z2, Z4, Z4
+	VMOVDQU64   Z4, 64(CX)
+	VALIGND     $0x04, Z5, Z5, Z5
+	VPMOVZXBD   X5, Z4
+	VPADDD      Z2, Z4, Z4
+	VMOVDQU64   Z4, 128(CX)
+	CMPQ        DI, $0x30
+	JLE         stored14
+	VALIGND     $0x04, Z5, Z5, Z5
+	VPMOVZXBD   X5, Z4
+	VPADDD      Z2, Z4, Z4
+	VMOVDQU64   Z4, 192(CX)
+
+stored14:
+	LEAQ   (AX)(DI*1), AX
+	LEAQ   (CX)(DI*4), CX
+	SUBQ   DI, DX
+	VPADDD Z3, Z2, Z2
+	ADDQ   $0x00000040, BX
+	SUBQ   $0x40, SI
+	JMP    loop11
+
+tail12:
+	TESTQ       SI, SI
+	JE          done13
+	CMPQ        DX, $0x40
+	JL          done13
+	XORQ        DI, DI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU8.Z  (BX), K1, Z3
+	VPTESTMB    Z0, Z3, K1
+	KMOVQ       K1, BX
+	POPCNTQ     BX, BX
+	VPXORQ      Z6, Z6, Z6
+	VPCOMPRESSB Z1, K1, Z6
+	VPERMB      Z3, Z6, Z0
+	VMOVDQU64   Z0, (AX)
 	VPMOVZXBD   X6, Z0
 	VPADDD      Z2, Z0, Z0
 	VMOVDQU64   Z0, (CX)
 	CMPQ        BX, $0x10
-	JLE         stored5
+	JLE         stored15
 	VALIGND     $0x04, Z6, Z6, Z6
 	VPMOVZXBD   X6, Z0
 	VPADDD      Z2, Z0, Z0
@@ -102,19 +318,19 @@ tail2:
 	VPADDD      Z2, Z0, Z0
 	VMOVDQU64   Z0, 128(CX)
 	CMPQ        BX, $0x30
-	JLE         stored5
+	JLE         stored15
 	VALIGND     $0x04, Z6, Z6, Z6
 	VPMOVZXBD   X6, Z0
 	VPADDD      Z2, Z0, Z0
 	VMOVDQU64   Z0, 192(CX)
 
-stored5:
+stored15:
 	LEAQ (AX)(BX*1), AX
 	LEAQ (CX)(BX*4), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done3:
+done13:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -140,11 +356,11 @@ TEXT ·compact1to8VBMI2(SB), NOSPLIT, $0-72
 	VPBROADCASTQ R8, Z2
 	VPBROADCASTQ DI, Z3
 
-loop6:
+loop16:
 	CMPQ        SI, $0x40
-	JL          tail7
+	JL          tail17
 	CMPQ        DX, $0x40
-	JL          done8
+	JL          done18
 	VMOVDQU64   (BX), Z4
 	PREFETCHT0  4096(BX)
 	VPTESTMB    Z0, Z4, K1
@@ -162,7 +378,7 @@ loop6:
 	VPADDQ      Z2, Z4, Z4
 	VMOVDQU64   Z4, 64(CX)
 	CMPQ        DI, $0x10
-	JLE         stored9
+	JLE         stored19
 	VALIGND     $0x04, Z5, Z5, Z5
 	VPMOVZXBQ   X5, Z4
 	VPADDQ      Z2, Z4, Z4
@@ -180,7 +396,7 @@ loop6:
 	VPADDQ      Z2, Z4, Z4
 	VMOVDQU64   Z4, 320(CX)
 	CMPQ        DI, $0x30
-	JLE         stored9
+	JLE         stored19
 	VALIGND     $0x04, Z5, Z5, Z5
 	VPMOVZXBQ   X5, Z4
 	VPADDQ      Z2, Z4, Z4
@@ -190,20 +406,20 @@ loop6:
 	VPADDQ      Z2, Z4, Z4
 	VMOVDQU64   Z4, 448(CX)
 
-stored9:
+stored19:
 	LEAQ   (AX)(DI*1), AX
 	LEAQ   (CX)(DI*8), CX
 	SUBQ   DI, DX
 	VPADDQ Z3, Z2, Z2
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x40, SI
-	JMP    loop6
+	JMP    loop16
 
-tail7:
+tail17:
 	TESTQ       SI, SI
-	JE          done8
+	JE          done18
 	CMPQ        DX, $0x40
-	JL          done8
+	JL          done18
 	XORQ        DI, DI
 	MOVQ        $-1, DI
 	BZHIQ       SI, DI, DI
@@ -224,7 +440,7 @@ tail7:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 64(CX)
 	CMPQ        BX, $0x10
-	JLE         stored10
+	JLE         stored20
 	VALIGND     $0x04, Z6, Z6, Z6
 	VPMOVZXBQ   X6, Z0
 	VPADDQ      Z2, Z0, Z0
@@ -242,7 +458,7 @@ tail7:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 320(CX)
 	CMPQ        BX, $0x30
-	JLE         stored10
+	JLE         stored20
 	VALIGND     $0x04, Z6, Z6, Z6
 	VPMOVZXBQ   X6, Z0
 	VPADDQ      Z2, Z0, Z0
@@ -252,13 +468,271 @@ tail7:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 448(CX)
 
-stored10:
+stored20:
 	LEAQ (AX)(BX*1), AX
 	LEAQ (CX)(BX*8), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done8:
+done18:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact2to1VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact2to1VBMI2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         $0x0000000000000040, DI
+	VPBROADCASTB R8, Z2
+	VPBROADCASTB DI, Z3
+
+loop21:
+	CMPQ        SI, $0x40
+	JL          tail22
+	CMPQ        DX, $0x40
+	JL          done23
+	VMOVDQU64   (BX), Z4
+	VMOVDQU64   64(BX), Z5
+	PREFETCHT0  4096(BX)
+	PREFETCHT0  4160(BX)
+	VPTESTMW    Z0, Z4, K1
+	VPTESTMW    Z0, Z5, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, DI
+	POPCNTQ     DI, DI
+	VPXORQ      Z6, Z6, Z6
+	VPCOMPRESSB Z1, K1, Z6
+	VPMOVZXBW   Y6, Z7
+	VPERMI2W    Z5, Z4, Z7
+	VMOVDQU64   Z7, (AX)
+	VPADDB      X2, X6, X7
+	VMOVDQU     X7, (CX)
+	CMPQ        DI, $0x10
+	JLE         stored24
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPADDB      X2, X6, X7
+	VMOVDQU     X7, 16(CX)
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBW   Y6, Z7
+	VPERMI2W    Z5, Z4, Z7
+	VMOVDQU64   Z7, 64(AX)
+	VPADDB      X2, X6, X4
+	VMOVDQU     X4, 32(CX)
+	CMPQ        DI, $0x30
+	JLE         stored24
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPADDB      X2, X6, X4
+	VMOVDQU     X4, 48(CX)
+
+stored24:
+	LEAQ   (AX)(DI*2), AX
+	LEAQ   (CX)(DI*1), CX
+	SUBQ   DI, DX
+	VPADDB Z3, Z2, Z2
+	ADDQ   $0x00000080, BX
+	SUBQ   $0x40, SI
+	JMP    loop21
+
+tail22:
+	TESTQ       SI, SI
+	JE          done23
+	CMPQ        DX, $0x40
+	JL          done23
+	SHLQ        $0x01, SI
+	XORQ        DI, DI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (BX), K1, Z3
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU8.Z  64(BX), K1, Z4
+	VPTESTMW    Z0, Z3, K1
+	VPTESTMW    Z0, Z4, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, BX
+	POPCNTQ     BX, BX
+	VPXORQ      Z8, Z8, Z8
+	VPCOMPRESSB Z1, K1, Z8
+	VPMOVZXBW   Y8, Z0
+	VPERMI2W    Z4, Z3, Z0
+	VMOVDQU64   Z0, (AX)
+	VPADDB      X2, X8, X0
+	VMOVDQU     X0, (CX)
+	CMPQ        BX, $0x10
+	JLE         stored25
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPADDB      X2, X8, X0
+	VMOVDQU     X0, 16(CX)
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBW   Y8, Z0
+	VPERMI2W    Z4, Z3, Z0
+	VMOVDQU64   Z0, 64(AX)
+	VPADDB      X2, X8, X0
+	VMOVDQU     X0, 32(CX)
+	CMPQ        BX, $0x30
+	JLE         stored25
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPADDB      X2, X8, X0
+	VMOVDQU     X0, 48(CX)
+
+stored25:
+	LEAQ (AX)(BX*2), AX
+	LEAQ (CX)(BX*1), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done23:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact2to2VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI2, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact2to2VBMI2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         $0x0000000000000040, DI
+	VPBROADCASTW R8, Z2
+	VPBROADCASTW DI, Z3
+
+loop26:
+	CMPQ        SI, $0x40
+	JL          tail27
+	CMPQ        DX, $0x40
+	JL          done28
+	VMOVDQU64   (BX), Z4
+	VMOVDQU64   64(BX), Z5
+	PREFETCHT0  4096(BX)
+	PREFETCHT0  4160(BX)
+	VPTESTMW    Z0, Z4, K1
+	VPTESTMW    Z0, Z5, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, DI
+	POPCNTQ     DI, DI
+	VPXORQ      Z6, Z6, Z6
+	VPCOMPRESSB Z1, K1, Z6
+	VPMOVZXBW   Y6, Z7
+	VPERMI2W    Z5, Z4, Z7
+	VMOVDQU64   Z7, (AX)
+	VPMOVZXBW   X6, Y7
+	VPADDW      Y2, Y7, Y7
+	VMOVDQU     Y7, (CX)
+	CMPQ        DI, $0x10
+	JLE         stored29
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBW   X6, Y7
+	VPADDW      Y2, Y7, Y7
+	VMOVDQU     Y7, 32(CX)
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBW   Y6, Z7
+	VPERMI2W    Z5, Z4, Z7
+	VMOVDQU64   Z7, 64(AX)
+	VPMOVZXBW   X6, Y4
+	VPADDW      Y2, Y4, Y4
+	VMOVDQU     Y4, 64(CX)
+	CMPQ        DI, $0x30
+	JLE         stored29
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBW   X6, Y4
+	VPADDW      Y2, Y4, Y4
+	VMOVDQU     Y4, 96(CX)
+
+stored29:
+	LEAQ   (AX)(DI*2), AX
+	LEAQ   (CX)(DI*2), CX
+	SUBQ   DI, DX
+	VPADDW Z3, Z2, Z2
+	ADDQ   $0x00000080, BX
+	SUBQ   $0x40, SI
+	JMP    loop26
+
+tail27:
+	TESTQ       SI, SI
+	JE          done28
+	CMPQ        DX, $0x40
+	JL          done28
+	SHLQ        $0x01, SI
+	XORQ        DI, DI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (BX), K1, Z3
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU8.Z  64(BX), K1, Z4
+	VPTESTMW    Z0, Z3, K1
+	VPTESTMW    Z0, Z4, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, BX
+	POPCNTQ     BX, BX
+	VPXORQ      Z8, Z8, Z8
+	VPCOMPRESSB Z1, K1, Z8
+	VPMOVZXBW   Y8, Z0
+	VPERMI2W    Z4, Z3, Z0
+	VMOVDQU64   Z0, (AX)
+	VPMOVZXBW   X8, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, (CX)
+	CMPQ        BX, $0x10
+	JLE         stored30
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBW   X8, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 32(CX)
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBW   Y8, Z0
+	VPERMI2W    Z4, Z3, Z0
+	VMOVDQU64   Z0, 64(AX)
+	VPMOVZXBW   X8, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 64(CX)
+	CMPQ        BX, $0x30
+	JLE         stored30
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBW   X8, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 96(CX)
+
+stored30:
+	LEAQ (AX)(BX*2), AX
+	LEAQ (CX)(BX*2), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done28:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -284,11 +758,11 @@ TEXT ·compact2to4VBMI2(SB), NOSPLIT, $0-72
 	VPBROADCASTD R8, Z2
 	VPBROADCASTD DI, Z3
 
-loop11:
+loop31:
 	CMPQ        SI, $0x40
-	JL          tail12
+	JL          tail32
 	CMPQ        DX, $0x40
-	JL          done13
+	JL          done33
 	VMOVDQU64   (BX), Z4
 	VMOVDQU64   64(BX), Z5
 	PREFETCHT0  4096(BX)
@@ -307,7 +781,7 @@ loop11:
 	VPADDD      Z2, Z7, Z7
 	VMOVDQU64   Z7, (CX)
 	CMPQ        DI, $0x10
-	JLE         stored14
+	JLE         stored34
 	VALIGND     $0x04, Z6, Z6, Z6
 	VPMOVZXBD   X6, Z7
 	VPADDD      Z2, Z7, Z7
@@ -320,26 +794,26 @@ loop11:
 	VPADDD      Z2, Z4, Z4
 	VMOVDQU64   Z4, 128(CX)
 	CMPQ        DI, $0x30
-	JLE         stored14
+	JLE         stored34
 	VALIGND     $0x04, Z6, Z6, Z6
 	VPMOVZXBD   X6, Z4
 	VPADDD      Z2, Z4, Z4
 	VMOVDQU64   Z4, 192(CX)
 
-stored14:
+stored34:
 	LEAQ   (AX)(DI*2), AX
 	LEAQ   (CX)(DI*4), CX
 	SUBQ   DI, DX
 	VPADDD Z3, Z2, Z2
 	ADDQ   $0x00000080, BX
 	SUBQ   $0x40, SI
-	JMP    loop11
+	JMP    loop31
 
-tail12:
+tail32:
 	TESTQ       SI, SI
-	JE          done13
+	JE          done33
 	CMPQ        DX, $0x40
-	JL          done13
+	JL          done33
 	SHLQ        $0x01, SI
 	XORQ        DI, DI
 	MOVQ        $-1, R8
@@ -366,7 +840,7 @@ tail12:
 	VPADDD      Z2, Z0, Z0
 	VMOVDQU64   Z0, (CX)
 	CMPQ        BX, $0x10
-	JLE         stored15
+	JLE         stored35
 	VALIGND     $0x04, Z8, Z8, Z8
 	VPMOVZXBD   X8, Z0
 	VPADDD      Z2, Z0, Z0
@@ -379,19 +853,19 @@ tail12:
 	VPADDD      Z2, Z0, Z0
 	VMOVDQU64   Z0, 128(CX)
 	CMPQ        BX, $0x30
-	JLE         stored15
+	JLE         stored35
 	VALIGND     $0x04, Z8, Z8, Z8
 	VPMOVZXBD   X8, Z0
 	VPADDD      Z2, Z0, Z0
 	VMOVDQU64   Z0, 192(CX)
 
-stored15:
+stored35:
 	LEAQ (AX)(BX*2), AX
 	LEAQ (CX)(BX*4), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done13:
+done33:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -417,11 +891,11 @@ TEXT ·compact2to8VBMI2(SB), NOSPLIT, $0-72
 	VPBROADCASTQ R8, Z2
 	VPBROADCASTQ DI, Z3
 
-loop16:
+loop36:
 	CMPQ        SI, $0x40
-	JL          tail17
+	JL          tail37
 	CMPQ        DX, $0x40
-	JL          done18
+	JL          done38
 	VMOVDQU64   (BX), Z4
 	VMOVDQU64   64(BX), Z5
 	PREFETCHT0  4096(BX)
@@ -444,7 +918,7 @@ loop16:
 	VPADDQ      Z2, Z7, Z7
 	VMOVDQU64   Z7, 64(CX)
 	CMPQ        DI, $0x10
-	JLE         stored19
+	JLE         stored39
 	VALIGND     $0x04, Z6, Z6, Z6
 	VPMOVZXBQ   X6, Z7
 	VPADDQ      Z2, Z7, Z7
@@ -465,7 +939,7 @@ loop16:
 	VPADDQ      Z2, Z4, Z4
 	VMOVDQU64   Z4, 320(CX)
 	CMPQ        DI, $0x30
-	JLE         stored19
+	JLE         stored39
 	VALIGND     $0x04, Z6, Z6, Z6
 	VPMOVZXBQ   X6, Z4
 	VPADDQ      Z2, Z4, Z4
@@ -475,20 +949,20 @@ loop16:
 	VPADDQ      Z2, Z4, Z4
 	VMOVDQU64   Z4, 448(CX)
 
-stored19:
+stored39:
 	LEAQ   (AX)(DI*2), AX
 	LEAQ   (CX)(DI*8), CX
 	SUBQ   DI, DX
 	VPADDQ Z3, Z2, Z2
 	ADDQ   $0x00000080, BX
 	SUBQ   $0x40, SI
-	JMP    loop16
+	JMP    loop36
 
-tail17:
+tail37:
 	TESTQ       SI, SI
-	JE          done18
+	JE          done38
 	CMPQ        DX, $0x40
-	JL          done18
+	JL          done38
 	SHLQ        $0x01, SI
 	XORQ        DI, DI
 	MOVQ        $-1, R8
@@ -519,7 +993,7 @@ tail17:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 64(CX)
 	CMPQ        BX, $0x10
-	JLE         stored20
+	JLE         stored40
 	VALIGND     $0x04, Z8, Z8, Z8
 	VPMOVZXBQ   X8, Z0
 	VPADDQ      Z2, Z0, Z0
@@ -540,7 +1014,7 @@ tail17:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 320(CX)
 	CMPQ        BX, $0x30
-	JLE         stored20
+	JLE         stored40
 	VALIGND     $0x04, Z8, Z8, Z8
 	VPMOVZXBQ   X8, Z0
 	VPADDQ      Z2, Z0, Z0
@@ -550,13 +1024,411 @@ tail17:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 448(CX)
 
-stored20:
+stored40:
 	LEAQ (AX)(BX*2), AX
 	LEAQ (CX)(BX*8), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done18:
+done38:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact4to1VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact4to1VBMI2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         $0x0000000000000040, DI
+	VPBROADCASTB R8, Z2
+	VPBROADCASTB DI, Z3
+	MOVQ         $0x0000000000000020, DI
+	VPBROADCASTD DI, Z4
+
+loop41:
+	CMPQ        SI, $0x40
+	JL          tail42
+	CMPQ        DX, $0x40
+	JL          done43
+	VMOVDQU64   (BX), Z5
+	VMOVDQU64   64(BX), Z6
+	VMOVDQU64   128(BX), Z7
+	VMOVDQU64   192(BX), Z8
+	PREFETCHT0  4096(BX)
+	PREFETCHT0  4160(BX)
+	PREFETCHT0  4224(BX)
+	PREFETCHT0  4288(BX)
+	VPTESTMD    Z0, Z5, K1
+	VPTESTMD    Z0, Z6, K2
+	VPTESTMD    Z0, Z7, K3
+	VPTESTMD    Z0, Z8, K4
+	KUNPCKWD    K1, K2, K1
+	KUNPCKWD    K3, K4, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, DI
+	POPCNTQ     DI, DI
+	VPXORQ      Z9, Z9, Z9
+	VPCOMPRESSB Z1, K1, Z9
+	VPMOVZXBD   X9, Z10
+	VPTESTMD    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2D    Z6, Z5, Z10
+	VPERMI2D    Z8, Z7, Z11
+	VMOVDQA32   Z11, K1, Z10
+	VMOVDQU64   Z10, (AX)
+	VPADDB      X2, X9, X10
+	VMOVDQU     X10, (CX)
+	CMPQ        DI, $0x10
+	JLE         stored44
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z10
+	VPTESTMD    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2D    Z6, Z5, Z10
+	VPERMI2D    Z8, Z7, Z11
+	VMOVDQA32   Z11, K1, Z10
+	VMOVDQU64   Z10, 64(AX)
+	VPADDB      X2, X9, X10
+	VMOVDQU     X10, 16(CX)
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z10
+	VPTESTMD    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2D    Z6, Z5, Z10
+	VPERMI2D    Z8, Z7, Z11
+	VMOVDQA32   Z11, K1, Z10
+	VMOVDQU64   Z10, 128(AX)
+	VPADDB      X2, X9, X10
+	VMOVDQU     X10, 32(CX)
+	CMPQ        DI, $0x30
+	JLE         stored44
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z10
+	VPTESTMD    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2D    Z6, Z5, Z10
+	VPERMI2D    Z8, Z7, Z11
+	VMOVDQA32   Z11, K1, Z10
+	VMOVDQU64   Z10, 192(AX)
+	VPADDB      X2, X9, X5
+	VMOVDQU     X5, 48(CX)
+
+stored44:
+	LEAQ   (AX)(DI*4), AX
+	LEAQ   (CX)(DI*1), CX
+	SUBQ   DI, DX
+	VPADDB Z3, Z2, Z2
+	ADDQ   $0x00000100, BX
+	SUBQ   $0x40, SI
+	JMP    loop41
+
+tail42:
+	TESTQ       SI, SI
+	JE          done43
+	CMPQ        DX, $0x40
+	JL          done43
+	SHLQ        $0x02, SI
+	XORQ        DI, DI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (BX), K1, Z3
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  64(BX), K1, Z5
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  128(BX), K1, Z6
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU8.Z  192(BX), K1, Z7
+	VPTESTMD    Z0, Z3, K1
+	VPTESTMD    Z0, Z5, K2
+	VPTESTMD    Z0, Z6, K3
+	VPTESTMD    Z0, Z7, K4
+	KUNPCKWD    K1, K2, K1
+	KUNPCKWD    K3, K4, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, BX
+	POPCNTQ     BX, BX
+	VPXORQ      Z12, Z12, Z12
+	VPCOMPRESSB Z1, K1, Z12
+	VPMOVZXBD   X12, Z0
+	VPTESTMD    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2D    Z5, Z3, Z0
+	VPERMI2D    Z7, Z6, Z1
+	VMOVDQA32   Z1, K1, Z0
+	VMOVDQU64   Z0, (AX)
+	VPADDB      X2, X12, X0
+	VMOVDQU     X0, (CX)
+	CMPQ        BX, $0x10
+	JLE         stored45
+	VALIGND     $0x04, Z12, Z12, Z12
+	VPMOVZXBD   X12, Z0
+	VPTESTMD    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2D    Z5, Z3, Z0
+	VPERMI2D    Z7, Z6, Z1
+	VMOVDQA32   Z1, K1, Z0
+	VMOVDQU64   Z0, 64(AX)
+	VPADDB      X2, X12, X0
+	VMOVDQU     X0, 16(CX)
+	VALIGND     $0x04, Z12, Z12, Z12
+	VPMOVZXBD   X12, Z0
+	VPTESTMD    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2D    Z5, Z3, Z0
+	VPERMI2D    Z7, Z6, Z1
+	VMOVDQA32   Z1, K1, Z0
+	VMOVDQU64   Z0, 128(AX)
+	VPADDB      X2, X12, X0
+	VMOVDQU     X0, 32(CX)
+	CMPQ        BX, $0x30
+	JLE         stored45
+	VALIGND     $0x04, Z12, Z12, Z12
+	VPMOVZXBD   X12, Z0
+	VPTESTMD    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2D    Z5, Z3, Z0
+	VPERMI2D    Z7, Z6, Z1
+	VMOVDQA32   Z1, K1, Z0
+	VMOVDQU64   Z0, 192(AX)
+	VPADDB      X2, X12, X0
+	VMOVDQU     X0, 48(CX)
+
+stored45:
+	LEAQ (AX)(BX*4), AX
+	LEAQ (CX)(BX*1), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done43:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact4to2VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VBMI2, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact4to2VBMI2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         $0x0000000000000040, DI
+	VPBROADCASTW R8, Z2
+	VPBROADCASTW DI, Z3
+	MOVQ         $0x0000000000000020, DI
+	VPBROADCASTD DI, Z4
+
+loop46:
+	CMPQ        SI, $0x40
+	JL          tail47
+	CMPQ        DX, $0x40
+	JL          done48
+	VMOVDQU64   (BX), Z5
+	VMOVDQU64   64(BX), Z6
+	VMOVDQU64   128(BX), Z7
+	VMOVDQU64   192(BX), Z8
+	PREFETCHT0  4096(BX)
+	PREFETCHT0  4160(BX)
+	PREFETCHT0  4224(BX)
+	PREFETCHT0  4288(BX)
+	VPTESTMD    Z0, Z5, K1
+	VPTESTMD    Z0, Z6, K2
+	VPTESTMD    Z0, Z7, K3
+	VPTESTMD    Z0, Z8, K4
+	KUNPCKWD    K1, K2, K1
+	KUNPCKWD    K3, K4, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, DI
+	POPCNTQ     DI, DI
+	VPXORQ      Z9, Z9, Z9
+	VPCOMPRESSB Z1, K1, Z9
+	VPMOVZXBD   X9, Z10
+	VPTESTMD    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2D    Z6, Z5, Z10
+	VPERMI2D    Z8, Z7, Z11
+	VMOVDQA32   Z11, K1, Z10
+	VMOVDQU64   Z10, (AX)
+	VPMOVZXBW   X9, Y10
+	VPADDW      Y2, Y10, Y10
+	VMOVDQU     Y10, (CX)
+	CMPQ        DI, $0x10
+	JLE         stored49
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z10
+	VPTESTMD    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2D    Z6, Z5, Z10
+	VPERMI2D    Z8, Z7, Z11
+	VMOVDQA32   Z11, K1, Z10
+	VMOVDQU64   Z10, 64(AX)
+	VPMOVZXBW   X9, Y10
+	VPADDW      Y2, Y10, Y10
+	VMOVDQU     Y10, 32(CX)
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z10
+	VPTESTMD    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2D    Z6, Z5, Z10
+	VPERMI2D    Z8, Z7, Z11
+	VMOVDQA32   Z11, K1, Z10
+	VMOVDQU64   Z10, 128(AX)
+	VPMOVZXBW   X9, Y10
+	VPADDW      Y2, Y10, Y10
+	VMOVDQU     Y10, 64(CX)
+	CMPQ        DI, $0x30
+	JLE         stored49
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z10
+	VPTESTMD    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2D    Z6, Z5, Z10
+	VPERMI2D    Z8, Z7, Z11
+	VMOVDQA32   Z11, K1, Z10
+	VMOVDQU64   Z10, 192(AX)
+	VPMOVZXBW   X9, Y5
+	VPADDW      Y2, Y5, Y5
+	VMOVDQU     Y5, 96(CX)
+
+stored49:
+	LEAQ   (AX)(DI*4), AX
+	LEAQ   (CX)(DI*2), CX
+	SUBQ   DI, DX
+	VPADDW Z3, Z2, Z2
+	ADDQ   $0x00000100, BX
+	SUBQ   $0x40, SI
+	JMP    loop46
+
+tail47:
+	TESTQ       SI, SI
+	JE          done48
+	CMPQ        DX, $0x40
+	JL          done48
+	SHLQ        $0x02, SI
+	XORQ        DI, DI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (BX), K1, Z3
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  64(BX), K1, Z5
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  128(BX), K1, Z6
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU8.Z  192(BX), K1, Z7
+	VPTESTMD    Z0, Z3, K1
+	VPTESTMD    Z0, Z5, K2
+	VPTESTMD    Z0, Z6, K3
+	VPTESTMD    Z0, Z7, K4
+	KUNPCKWD    K1, K2, K1
+	KUNPCKWD    K3, K4, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, BX
+	POPCNTQ     BX, BX
+	VPXORQ      Z12, Z12, Z12
+	VPCOMPRESSB Z1, K1, Z12
+	VPMOVZXBD   X12, Z0
+	VPTESTMD    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2D    Z5, Z3, Z0
+	VPERMI2D    Z7, Z6, Z1
+	VMOVDQA32   Z1, K1, Z0
+	VMOVDQU64   Z0, (AX)
+	VPMOVZXBW   X12, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, (CX)
+	CMPQ        BX, $0x10
+	JLE         stored50
+	VALIGND     $0x04, Z12, Z12, Z12
+	VPMOVZXBD   X12, Z0
+	VPTESTMD    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2D    Z5, Z3, Z0
+	VPERMI2D    Z7, Z6, Z1
+	VMOVDQA32   Z1, K1, Z0
+	VMOVDQU64   Z0, 64(AX)
+	VPMOVZXBW   X12, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 32(CX)
+	VALIGND     $0x04, Z12, Z12, Z12
+	VPMOVZXBD   X12, Z0
+	VPTESTMD    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2D    Z5, Z3, Z0
+	VPERMI2D    Z7, Z6, Z1
+	VMOVDQA32   Z1, K1, Z0
+	VMOVDQU64   Z0, 128(AX)
+	VPMOVZXBW   X12, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 64(CX)
+	CMPQ        BX, $0x30
+	JLE         stored50
+	VALIGND     $0x04, Z12, Z12, Z12
+	VPMOVZXBD   X12, Z0
+	VPTESTMD    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2D    Z5, Z3, Z0
+	VPERMI2D    Z7, Z6, Z1
+	VMOVDQA32   Z1, K1, Z0
+	VMOVDQU64   Z0, 192(AX)
+	VPMOVZXBW   X12, Y0
+	VPADDW      Y2, Y0, Y0
+	VMOVDQU     Y0, 96(CX)
+
+stored50:
+	LEAQ (AX)(BX*4), AX
+	LEAQ (CX)(BX*2), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done48:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -584,11 +1456,11 @@ TEXT ·compact4to4VBMI2(SB), NOSPLIT, $0-72
 	MOVQ         $0x0000000000000020, DI
 	VPBROADCASTD DI, Z4
 
-loop21:
+loop51:
 	CMPQ        SI, $0x40
-	JL          tail22
+	JL          tail52
 	CMPQ        DX, $0x40
-	JL          done23
+	JL          done53
 	VMOVDQU64   (BX), Z5
 	VMOVDQU64   64(BX), Z6
 	VMOVDQU64   128(BX), Z7
@@ -618,7 +1490,7 @@ loop21:
 	VMOVDQA32   Z11, K1, Z10
 	VMOVDQU64   Z10, (AX)
 	CMPQ        DI, $0x10
-	JLE         stored24
+	JLE         stored54
 	VALIGND     $0x04, Z9, Z9, Z9
 	VPMOVZXBD   X9, Z10
 	VPTESTMD    Z4, Z10, K1
@@ -640,7 +1512,7 @@ loop21:
 	VMOVDQA32   Z11, K1, Z10
 	VMOVDQU64   Z10, 128(AX)
 	CMPQ        DI, $0x30
-	JLE         stored24
+	JLE         stored54
 	VALIGND     $0x04, Z9, Z9, Z9
 	VPMOVZXBD   X9, Z10
 	VPTESTMD    Z4, Z10, K1
@@ -652,20 +1524,20 @@ loop21:
 	VMOVDQA32   Z11, K1, Z10
 	VMOVDQU64   Z10, 192(AX)
 
-stored24:
+stored54:
 	LEAQ   (AX)(DI*4), AX
 	LEAQ   (CX)(DI*4), CX
 	SUBQ   DI, DX
 	VPADDD Z3, Z2, Z2
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x40, SI
-	JMP    loop21
+	JMP    loop51
 
-tail22:
+tail52:
 	TESTQ       SI, SI
-	JE          done23
+	JE          done53
 	CMPQ        DX, $0x40
-	JL          done23
+	JL          done53
 	SHLQ        $0x02, SI
 	XORQ        DI, DI
 	MOVQ        $-1, R8
@@ -711,7 +1583,7 @@ tail22:
 	VMOVDQA32   Z1, K1, Z0
 	VMOVDQU64   Z0, (AX)
 	CMPQ        BX, $0x10
-	JLE         stored25
+	JLE         stored55
 	VALIGND     $0x04, Z13, Z13, Z13
 	VPMOVZXBD   X13, Z0
 	VPTESTMD    Z4, Z0, K1
@@ -733,7 +1605,7 @@ tail22:
 	VMOVDQA32   Z1, K1, Z0
 	VMOVDQU64   Z0, 128(AX)
 	CMPQ        BX, $0x30
-	JLE         stored25
+	JLE         stored55
 	VALIGND     $0x04, Z13, Z13, Z13
 	VPMOVZXBD   X13, Z0
 	VPTESTMD    Z4, Z0, K1
@@ -745,13 +1617,13 @@ tail22:
 	VMOVDQA32   Z1, K1, Z0
 	VMOVDQU64   Z0, 192(AX)
 
-stored25:
+stored55:
 	LEAQ (AX)(BX*4), AX
 	LEAQ (CX)(BX*4), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done23:
+done53:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -779,11 +1651,11 @@ TEXT ·compact4to8VBMI2(SB), NOSPLIT, $0-72
 	MOVQ         $0x0000000000000020, DI
 	VPBROADCASTD DI, Z4
 
-loop26:
+loop56:
 	CMPQ        SI, $0x40
-	JL          tail27
+	JL          tail57
 	CMPQ        DX, $0x40
-	JL          done28
+	JL          done58
 	VMOVDQU64   (BX), Z5
 	VMOVDQU64   64(BX), Z6
 	VMOVDQU64   128(BX), Z7
@@ -818,7 +1690,7 @@ loop26:
 	VPADDQ      Z2, Z10, Z10
 	VMOVDQU64   Z10, 64(CX)
 	CMPQ        DI, $0x10
-	JLE         stored29
+	JLE         stored59
 	VALIGND     $0x04, Z9, Z9, Z9
 	VPMOVZXBD   X9, Z10
 	VPTESTMD    Z4, Z10, K1
@@ -850,7 +1722,7 @@ loop26:
 	VPADDQ      Z2, Z10, Z10
 	VMOVDQU64   Z10, 320(CX)
 	CMPQ        DI, $0x30
-	JLE         stored29
+	JLE         stored59
 	VALIGND     $0x04, Z9, Z9, Z9
 	VPMOVZXBD   X9, Z10
 	VPTESTMD    Z4, Z10, K1
@@ -867,20 +1739,20 @@ loop26:
 	VPADDQ      Z2, Z5, Z5
 	VMOVDQU64   Z5, 448(CX)
 
-stored29:
+stored59:
 	LEAQ   (AX)(DI*4), AX
 	LEAQ   (CX)(DI*8), CX
 	SUBQ   DI, DX
 	VPADDQ Z3, Z2, Z2
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x40, SI
-	JMP    loop26
+	JMP    loop56
 
-tail27:
+tail57:
 	TESTQ       SI, SI
-	JE          done28
+	JE          done58
 	CMPQ        DX, $0x40
-	JL          done28
+	JL          done58
 	SHLQ        $0x02, SI
 	XORQ        DI, DI
 	MOVQ        $-1, R8
@@ -931,7 +1803,7 @@ tail27:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 64(CX)
 	CMPQ        BX, $0x10
-	JLE         stored30
+	JLE         stored60
 	VALIGND     $0x04, Z12, Z12, Z12
 	VPMOVZXBD   X12, Z0
 	VPTESTMD    Z4, Z0, K1
@@ -963,7 +1835,7 @@ tail27:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 320(CX)
 	CMPQ        BX, $0x30
-	JLE         stored30
+	JLE         stored60
 	VALIGND     $0x04, Z12, Z12, Z12
 	VPMOVZXBD   X12, Z0
 	VPTESTMD    Z4, Z0, K1
@@ -980,13 +1852,411 @@ tail27:
 	VPADDQ      Z2, Z0, Z0
 	VMOVDQU64   Z0, 448(CX)
 
-stored30:
+stored60:
 	LEAQ (AX)(BX*4), AX
 	LEAQ (CX)(BX*8), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done28:
+done58:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact8to1VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, AVX512VL, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact8to1VBMI2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         $0x0000000000000020, DI
+	VPBROADCASTB R8, Z2
+	VPBROADCASTB DI, Z3
+	MOVQ         $0x0000000000000010, DI
+	VPBROADCASTQ DI, Z4
+
+loop61:
+	CMPQ        SI, $0x20
+	JL          tail62
+	CMPQ        DX, $0x20
+	JL          done63
+	VMOVDQU64   (BX), Z5
+	VMOVDQU64   64(BX), Z6
+	VMOVDQU64   128(BX), Z7
+	VMOVDQU64   192(BX), Z8
+	PREFETCHT0  4096(BX)
+	PREFETCHT0  4160(BX)
+	PREFETCHT0  4224(BX)
+	PREFETCHT0  4288(BX)
+	VPTESTMQ    Z0, Z5, K1
+	VPTESTMQ    Z0, Z6, K2
+	VPTESTMQ    Z0, Z7, K3
+	VPTESTMQ    Z0, Z8, K4
+	KUNPCKBW    K1, K2, K1
+	KUNPCKBW    K3, K4, K2
+	KUNPCKWD    K1, K2, K1
+	KMOVD       K1, DI
+	POPCNTQ     DI, DI
+	VPXORQ      Z9, Z9, Z9
+	VPCOMPRESSB Y1, K1, Y9
+	VPMOVZXBQ   X9, Z10
+	VPTESTMQ    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2Q    Z6, Z5, Z10
+	VPERMI2Q    Z8, Z7, Z11
+	VMOVDQA64   Z11, K1, Z10
+	VMOVDQU64   Z10, (AX)
+	VPADDB      X2, X9, X10
+	VMOVQ       X10, (CX)
+	CMPQ        DI, $0x08
+	JLE         stored64
+	VALIGNQ     $0x01, Z9, Z9, Z9
+	VPMOVZXBQ   X9, Z10
+	VPTESTMQ    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2Q    Z6, Z5, Z10
+	VPERMI2Q    Z8, Z7, Z11
+	VMOVDQA64   Z11, K1, Z10
+	VMOVDQU64   Z10, 64(AX)
+	VPADDB      X2, X9, X10
+	VMOVQ       X10, 8(CX)
+	VALIGNQ     $0x01, Z9, Z9, Z9
+	VPMOVZXBQ   X9, Z10
+	VPTESTMQ    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2Q    Z6, Z5, Z10
+	VPERMI2Q    Z8, Z7, Z11
+	VMOVDQA64   Z11, K1, Z10
+	VMOVDQU64   Z10, 128(AX)
+	VPADDB      X2, X9, X10
+	VMOVQ       X10, 16(CX)
+	CMPQ        DI, $0x18
+	JLE         stored64
+	VALIGNQ     $0x01, Z9, Z9, Z9
+	VPMOVZXBQ   X9, Z10
+	VPTESTMQ    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2Q    Z6, Z5, Z10
+	VPERMI2Q    Z8, Z7, Z11
+	VMOVDQA64   Z11, K1, Z10
+	VMOVDQU64   Z10, 192(AX)
+	VPADDB      X2, X9, X5
+	VMOVQ       X5, 24(CX)
+
+stored64:
+	LEAQ   (AX)(DI*8), AX
+	LEAQ   (CX)(DI*1), CX
+	SUBQ   DI, DX
+	VPADDB Z3, Z2, Z2
+	ADDQ   $0x00000100, BX
+	SUBQ   $0x20, SI
+	JMP    loop61
+
+tail62:
+	TESTQ       SI, SI
+	JE          done63
+	CMPQ        DX, $0x20
+	JL          done63
+	SHLQ        $0x03, SI
+	XORQ        DI, DI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (BX), K1, Z3
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  64(BX), K1, Z5
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  128(BX), K1, Z6
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU8.Z  192(BX), K1, Z7
+	VPTESTMQ    Z0, Z3, K1
+	VPTESTMQ    Z0, Z5, K2
+	VPTESTMQ    Z0, Z6, K3
+	VPTESTMQ    Z0, Z7, K4
+	KUNPCKBW    K1, K2, K1
+	KUNPCKBW    K3, K4, K2
+	KUNPCKWD    K1, K2, K1
+	KMOVD       K1, BX
+	POPCNTQ     BX, BX
+	VPXORQ      Z12, Z12, Z12
+	VPCOMPRESSB Y1, K1, Y12
+	VPMOVZXBQ   X12, Z0
+	VPTESTMQ    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2Q    Z5, Z3, Z0
+	VPERMI2Q    Z7, Z6, Z1
+	VMOVDQA64   Z1, K1, Z0
+	VMOVDQU64   Z0, (AX)
+	VPADDB      X2, X12, X0
+	VMOVQ       X0, (CX)
+	CMPQ        BX, $0x08
+	JLE         stored65
+	VALIGNQ     $0x01, Z12, Z12, Z12
+	VPMOVZXBQ   X12, Z0
+	VPTESTMQ    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2Q    Z5, Z3, Z0
+	VPERMI2Q    Z7, Z6, Z1
+	VMOVDQA64   Z1, K1, Z0
+	VMOVDQU64   Z0, 64(AX)
+	VPADDB      X2, X12, X0
+	VMOVQ       X0, 8(CX)
+	VALIGNQ     $0x01, Z12, Z12, Z12
+	VPMOVZXBQ   X12, Z0
+	VPTESTMQ    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2Q    Z5, Z3, Z0
+	VPERMI2Q    Z7, Z6, Z1
+	VMOVDQA64   Z1, K1, Z0
+	VMOVDQU64   Z0, 128(AX)
+	VPADDB      X2, X12, X0
+	VMOVQ       X0, 16(CX)
+	CMPQ        BX, $0x18
+	JLE         stored65
+	VALIGNQ     $0x01, Z12, Z12, Z12
+	VPMOVZXBQ   X12, Z0
+	VPTESTMQ    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2Q    Z5, Z3, Z0
+	VPERMI2Q    Z7, Z6, Z1
+	VMOVDQA64   Z1, K1, Z0
+	VMOVDQU64   Z0, 192(AX)
+	VPADDB      X2, X12, X0
+	VMOVQ       X0, 24(CX)
+
+stored65:
+	LEAQ (AX)(BX*8), AX
+	LEAQ (CX)(BX*1), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done63:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact8to2VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, AVX512VL, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact8to2VBMI2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         $0x0000000000000020, DI
+	VPBROADCASTW R8, Z2
+	VPBROADCASTW DI, Z3
+	MOVQ         $0x0000000000000010, DI
+	VPBROADCASTQ DI, Z4
+
+loop66:
+	CMPQ        SI, $0x20
+	JL          tail67
+	CMPQ        DX, $0x20
+	JL          done68
+	VMOVDQU64   (BX), Z5
+	VMOVDQU64   64(BX), Z6
+	VMOVDQU64   128(BX), Z7
+	VMOVDQU64   192(BX), Z8
+	PREFETCHT0  4096(BX)
+	PREFETCHT0  4160(BX)
+	PREFETCHT0  4224(BX)
+	PREFETCHT0  4288(BX)
+	VPTESTMQ    Z0, Z5, K1
+	VPTESTMQ    Z0, Z6, K2
+	VPTESTMQ    Z0, Z7, K3
+	VPTESTMQ    Z0, Z8, K4
+	KUNPCKBW    K1, K2, K1
+	KUNPCKBW    K3, K4, K2
+	KUNPCKWD    K1, K2, K1
+	KMOVD       K1, DI
+	POPCNTQ     DI, DI
+	VPXORQ      Z9, Z9, Z9
+	VPCOMPRESSB Y1, K1, Y9
+	VPMOVZXBQ   X9, Z10
+	VPTESTMQ    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2Q    Z6, Z5, Z10
+	VPERMI2Q    Z8, Z7, Z11
+	VMOVDQA64   Z11, K1, Z10
+	VMOVDQU64   Z10, (AX)
+	VPMOVZXBW   X9, X10
+	VPADDW      X2, X10, X10
+	VMOVDQU     X10, (CX)
+	CMPQ        DI, $0x08
+	JLE         stored69
+	VALIGNQ     $0x01, Z9, Z9, Z9
+	VPMOVZXBQ   X9, Z10
+	VPTESTMQ    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2Q    Z6, Z5, Z10
+	VPERMI2Q    Z8, Z7, Z11
+	VMOVDQA64   Z11, K1, Z10
+	VMOVDQU64   Z10, 64(AX)
+	VPMOVZXBW   X9, X10
+	VPADDW      X2, X10, X10
+	VMOVDQU     X10, 16(CX)
+	VALIGNQ     $0x01, Z9, Z9, Z9
+	VPMOVZXBQ   X9, Z10
+	VPTESTMQ    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2Q    Z6, Z5, Z10
+	VPERMI2Q    Z8, Z7, Z11
+	VMOVDQA64   Z11, K1, Z10
+	VMOVDQU64   Z10, 128(AX)
+	VPMOVZXBW   X9, X10
+	VPADDW      X2, X10, X10
+	VMOVDQU     X10, 32(CX)
+	CMPQ        DI, $0x18
+	JLE         stored69
+	VALIGNQ     $0x01, Z9, Z9, Z9
+	VPMOVZXBQ   X9, Z10
+	VPTESTMQ    Z4, Z10, K1
+	VMOVDQA64   Z10, Z11
+	VPERMI2Q    Z6, Z5, Z10
+	VPERMI2Q    Z8, Z7, Z11
+	VMOVDQA64   Z11, K1, Z10
+	VMOVDQU64   Z10, 192(AX)
+	VPMOVZXBW   X9, X5
+	VPADDW      X2, X5, X5
+	VMOVDQU     X5, 48(CX)
+
+stored69:
+	LEAQ   (AX)(DI*8), AX
+	LEAQ   (CX)(DI*2), CX
+	SUBQ   DI, DX
+	VPADDW Z3, Z2, Z2
+	ADDQ   $0x00000100, BX
+	SUBQ   $0x20, SI
+	JMP    loop66
+
+tail67:
+	TESTQ       SI, SI
+	JE          done68
+	CMPQ        DX, $0x20
+	JL          done68
+	SHLQ        $0x03, SI
+	XORQ        DI, DI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (BX), K1, Z3
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  64(BX), K1, Z5
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, R8
+	BZHIQ       SI, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  128(BX), K1, Z6
+	SUBQ        $0x40, SI
+	CMOVQLT     DI, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU8.Z  192(BX), K1, Z7
+	VPTESTMQ    Z0, Z3, K1
+	VPTESTMQ    Z0, Z5, K2
+	VPTESTMQ    Z0, Z6, K3
+	VPTESTMQ    Z0, Z7, K4
+	KUNPCKBW    K1, K2, K1
+	KUNPCKBW    K3, K4, K2
+	KUNPCKWD    K1, K2, K1
+	KMOVD       K1, BX
+	POPCNTQ     BX, BX
+	VPXORQ      Z12, Z12, Z12
+	VPCOMPRESSB Y1, K1, Y12
+	VPMOVZXBQ   X12, Z0
+	VPTESTMQ    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2Q    Z5, Z3, Z0
+	VPERMI2Q    Z7, Z6, Z1
+	VMOVDQA64   Z1, K1, Z0
+	VMOVDQU64   Z0, (AX)
+	VPMOVZXBW   X12, X0
+	VPADDW      X2, X0, X0
+	VMOVDQU     X0, (CX)
+	CMPQ        BX, $0x08
+	JLE         stored70
+	VALIGNQ     $0x01, Z12, Z12, Z12
+	VPMOVZXBQ   X12, Z0
+	VPTESTMQ    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2Q    Z5, Z3, Z0
+	VPERMI2Q    Z7, Z6, Z1
+	VMOVDQA64   Z1, K1, Z0
+	VMOVDQU64   Z0, 64(AX)
+	VPMOVZXBW   X12, X0
+	VPADDW      X2, X0, X0
+	VMOVDQU     X0, 16(CX)
+	VALIGNQ     $0x01, Z12, Z12, Z12
+	VPMOVZXBQ   X12, Z0
+	VPTESTMQ    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2Q    Z5, Z3, Z0
+	VPERMI2Q    Z7, Z6, Z1
+	VMOVDQA64   Z1, K1, Z0
+	VMOVDQU64   Z0, 128(AX)
+	VPMOVZXBW   X12, X0
+	VPADDW      X2, X0, X0
+	VMOVDQU     X0, 32(CX)
+	CMPQ        BX, $0x18
+	JLE         stored70
+	VALIGNQ     $0x01, Z12, Z12, Z12
+	VPMOVZXBQ   X12, Z0
+	VPTESTMQ    Z4, Z0, K1
+	VMOVDQA64   Z0, Z1
+	VPERMI2Q    Z5, Z3, Z0
+	VPERMI2Q    Z7, Z6, Z1
+	VMOVDQA64   Z1, K1, Z0
+	VMOVDQU64   Z0, 192(AX)
+	VPMOVZXBW   X12, X0
+	VPADDW      X2, X0, X0
+	VMOVDQU     X0, 48(CX)
+
+stored70:
+	LEAQ (AX)(BX*8), AX
+	LEAQ (CX)(BX*2), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done68:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -1014,11 +2284,11 @@ TEXT ·compact8to4VBMI2(SB), NOSPLIT, $0-72
 	MOVQ         $0x0000000000000010, DI
 	VPBROADCASTQ DI, Z4
 
-loop31:
+loop71:
 	CMPQ        SI, $0x20
-	JL          tail32
+	JL          tail72
 	CMPQ        DX, $0x20
-	JL          done33
+	JL          done73
 	VMOVDQU64   (BX), Z5
 	VMOVDQU64   64(BX), Z6
 	VMOVDQU64   128(BX), Z7
@@ -1049,7 +2319,7 @@ loop31:
 	VPADDD      Y2, Y10, Y10
 	VMOVDQU     Y10, (CX)
 	CMPQ        DI, $0x08
-	JLE         stored34
+	JLE         stored74
 	VALIGNQ     $0x01, Z9, Z9, Z9
 	VPMOVZXBQ   X9, Z10
 	VPTESTMQ    Z4, Z10, K1
@@ -1073,7 +2343,7 @@ loop31:
 	VPADDD      Y2, Y10, Y10
 	VMOVDQU     Y10, 64(CX)
 	CMPQ        DI, $0x18
-	JLE         stored34
+	JLE         stored74
 	VALIGNQ     $0x01, Z9, Z9, Z9
 	VPMOVZXBQ   X9, Z10
 	VPTESTMQ    Z4, Z10, K1
@@ -1086,20 +2356,20 @@ loop31:
 	VPADDD      Y2, Y5, Y5
 	VMOVDQU     Y5, 96(CX)
 
-stored34:
+stored74:
 	LEAQ   (AX)(DI*8), AX
 	LEAQ   (CX)(DI*4), CX
 	SUBQ   DI, DX
 	VPADDD Z3, Z2, Z2
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x20, SI
-	JMP    loop31
+	JMP    loop71
 
-tail32:
+tail72:
 	TESTQ       SI, SI
-	JE          done33
+	JE          done73
 	CMPQ        DX, $0x20
-	JL          done33
+	JL          done73
 	SHLQ        $0x03, SI
 	XORQ        DI, DI
 	MOVQ        $-1, R8
@@ -1146,7 +2416,7 @@ tail32:
 	VPADDD      Y2, Y0, Y0
 	VMOVDQU     Y0, (CX)
 	CMPQ        BX, $0x08
-	JLE         stored35
+	JLE         stored75
 	VALIGNQ     $0x01, Z12, Z12, Z12
 	VPMOVZXBQ   X12, Z0
 	VPTESTMQ    Z4, Z0, K1
@@ -1170,7 +2440,7 @@ tail32:
 	VPADDD      Y2, Y0, Y0
 	VMOVDQU     Y0, 64(CX)
 	CMPQ        BX, $0x18
-	JLE         stored35
+	JLE         stored75
 	VALIGNQ     $0x01, Z12, Z12, Z12
 	VPMOVZXBQ   X12, Z0
 	VPTESTMQ    Z4, Z0, K1
@@ -1183,13 +2453,13 @@ tail32:
 	VPADDD      Y2, Y0, Y0
 	VMOVDQU     Y0, 96(CX)
 
-stored35:
+stored75:
 	LEAQ (AX)(BX*8), AX
 	LEAQ (CX)(BX*4), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done33:
+done73:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -1217,11 +2487,11 @@ TEXT ·compact8to8VBMI2(SB), NOSPLIT, $0-72
 	MOVQ         $0x0000000000000010, DI
 	VPBROADCASTQ DI, Z4
 
-loop36:
+loop76:
 	CMPQ        SI, $0x20
-	JL          tail37
+	JL          tail77
 	CMPQ        DX, $0x20
-	JL          done38
+	JL          done78
 	VMOVDQU64   (BX), Z5
 	VMOVDQU64   64(BX), Z6
 	VMOVDQU64   128(BX), Z7
@@ -1251,7 +2521,7 @@ loop36:
 	VMOVDQA64   Z11, K1, Z10
 	VMOVDQU64   Z10, (AX)
 	CMPQ        DI, $0x08
-	JLE         stored39
+	JLE         stored79
 	VALIGNQ     $0x01, Z9, Z9, Z9
 	VPMOVZXBQ   X9, Z10
 	VPTESTMQ    Z4, Z10, K1
@@ -1273,7 +2543,7 @@ loop36:
 	VMOVDQA64   Z11, K1, Z10
 	VMOVDQU64   Z10, 128(AX)
 	CMPQ        DI, $0x18
-	JLE         stored39
+	JLE         stored79
 	VALIGNQ     $0x01, Z9, Z9, Z9
 	VPMOVZXBQ   X9, Z10
 	VPTESTMQ    Z4, Z10, K1
@@ -1285,20 +2555,20 @@ loop36:
 	VMOVDQA64   Z11, K1, Z10
 	VMOVDQU64   Z10, 192(AX)
 
-stored39:
+stored79:
 	LEAQ   (AX)(DI*8), AX
 	LEAQ   (CX)(DI*8), CX
 	SUBQ   DI, DX
 	VPADDQ Z3, Z2, Z2
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x20, SI
-	JMP    loop36
+	JMP    loop76
 
-tail37:
+tail77:
 	TESTQ       SI, SI
-	JE          done38
+	JE          done78
 	CMPQ        DX, $0x20
-	JL          done38
+	JL          done78
 	SHLQ        $0x03, SI
 	XORQ        DI, DI
 	MOVQ        $-1, R8
@@ -1344,7 +2614,7 @@ tail37:
 	VMOVDQA64   Z1, K1, Z0
 	VMOVDQU64   Z0, (AX)
 	CMPQ        BX, $0x08
-	JLE         stored40
+	JLE         stored80
 	VALIGNQ     $0x01, Z13, Z13, Z13
 	VPMOVZXBQ   X13, Z0
 	VPTESTMQ    Z4, Z0, K1
@@ -1366,7 +2636,7 @@ tail37:
 	VMOVDQA64   Z1, K1, Z0
 	VMOVDQU64   Z0, 128(AX)
 	CMPQ        BX, $0x18
-	JLE         stored40
+	JLE         stored80
 	VALIGNQ     $0x01, Z13, Z13, Z13
 	VPMOVZXBQ   X13, Z0
 	VPTESTMQ    Z4, Z0, K1
@@ -1378,13 +2648,13 @@ tail37:
 	VMOVDQA64   Z1, K1, Z0
 	VMOVDQU64   Z0, 192(AX)
 
-stored40:
+stored80:
 	LEAQ (AX)(BX*8), AX
 	LEAQ (CX)(BX*8), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done38:
+done78:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -1407,35 +2677,35 @@ TEXT ·compact1to4AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ DI, Z0
 	VPMOVZXBD    iota64<>+0(SB), Z1
 
-loop41:
+loop81:
 	CMPQ       SI, $0x40
-	JL         tail42
+	JL         tail82
 	CMPQ       DX, $0x40
-	JL         done43
+	JL         done83
 	VMOVDQU64  (BX), Z2
 	PREFETCHT0 4096(BX)
 	VPTESTMB   Z0, Z2, K1
 	KMOVQ      K1, DI
 	POPCNTQ    DI, R9
 	CMPQ       R9, $0x06
-	JG         many45
+	JG         many85
 	XORQ       R9, R9
 
-walk46:
+walk86:
 	TZCNTQ  DI, R10
-	JCS     walked47
+	JCS     walked87
 	MOVBLZX (BX)(R10*1), R11
 	MOVB    R11, (AX)(R9*1)
 	ADDQ    R8, R10
 	MOVL    R10, (CX)(R9*4)
 	BLSRQ   DI, DI
 	INCQ    R9
-	JMP     walk46
+	JMP     walk86
 
-walked47:
-	JMP stored44
+walked87:
+	JMP stored84
 
-many45:
+many85:
 	XORQ          R9, R9
 	MOVQ          $0x0000000000000010, R10
 	VPBROADCASTD  R8, Z2
@@ -1491,20 +2761,20 @@ many45:
 	POPCNTL       DI, DI
 	ADDQ          DI, R9
 
-stored44:
+stored84:
 	LEAQ (AX)(R9*1), AX
 	LEAQ (CX)(R9*4), CX
 	SUBQ R9, DX
 	ADDQ $0x40, R8
 	ADDQ $0x00000040, BX
 	SUBQ $0x40, SI
-	JMP  loop41
+	JMP  loop81
 
-tail42:
+tail82:
 	TESTQ      SI, SI
-	JE         done43
+	JE         done83
 	CMPQ       DX, $0x40
-	JL         done43
+	JL         done83
 	XORQ       DI, DI
 	MOVQ       $-1, DI
 	BZHIQ      SI, DI, DI
@@ -1514,24 +2784,24 @@ tail42:
 	KMOVQ      K1, SI
 	XORQ       DI, DI
 
-walk48:
+walk88:
 	TZCNTQ  SI, R9
-	JCS     walked49
+	JCS     walked89
 	MOVBLZX (BX)(R9*1), R10
 	MOVB    R10, (AX)(DI*1)
 	ADDQ    R8, R9
 	MOVL    R9, (CX)(DI*4)
 	BLSRQ   SI, SI
 	INCQ    DI
-	JMP     walk48
+	JMP     walk88
 
-walked49:
+walked89:
 	LEAQ (AX)(DI*1), AX
 	LEAQ (CX)(DI*4), CX
 	SUBQ DI, DX
 	XORQ SI, SI
 
-done43:
+done83:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -1554,11 +2824,11 @@ TEXT ·compact2to4AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ DI, Z0
 	VPMOVZXBD    iota64<>+0(SB), Z1
 
-loop50:
+loop90:
 	CMPQ       SI, $0x40
-	JL         tail51
+	JL         tail91
 	CMPQ       DX, $0x40
-	JL         done52
+	JL         done92
 	VMOVDQU64  (BX), Z2
 	VMOVDQU64  64(BX), Z3
 	PREFETCHT0 4096(BX)
@@ -1569,24 +2839,24 @@ loop50:
 	KMOVQ      K1, DI
 	POPCNTQ    DI, R9
 	CMPQ       R9, $0x06
-	JG         many54
+	JG         many94
 	XORQ       R9, R9
 
-walk55:
+walk95:
 	TZCNTQ  DI, R10
-	JCS     walked56
+	JCS     walked96
 	MOVWLZX (BX)(R10*2), R11
 	MOVW    R11, (AX)(R9*2)
 	ADDQ    R8, R10
 	MOVL    R10, (CX)(R9*4)
 	BLSRQ   DI, DI
 	INCQ    R9
-	JMP     walk55
+	JMP     walk95
 
-walked56:
-	JMP stored53
+walked96:
+	JMP stored93
 
-many54:
+many94:
 	XORQ          R9, R9
 	MOVQ          $0x0000000000000010, R10
 	VPBROADCASTD  R8, Z2
@@ -1642,20 +2912,20 @@ many54:
 	POPCNTL       DI, DI
 	ADDQ          DI, R9
 
-stored53:
+stored93:
 	LEAQ (AX)(R9*2), AX
 	LEAQ (CX)(R9*4), CX
 	SUBQ R9, DX
 	ADDQ $0x40, R8
 	ADDQ $0x00000080, BX
 	SUBQ $0x40, SI
-	JMP  loop50
+	JMP  loop90
 
-tail51:
+tail91:
 	TESTQ      SI, SI
-	JE         done52
+	JE         done92
 	CMPQ       DX, $0x40
-	JL         done52
+	JL         done92
 	SHLQ       $0x01, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R9
@@ -1674,24 +2944,24 @@ tail51:
 	KMOVQ      K1, SI
 	XORQ       DI, DI
 
-walk57:
+walk97:
 	TZCNTQ  SI, R9
-	JCS     walked58
+	JCS     walked98
 	MOVWLZX (BX)(R9*2), R10
 	MOVW    R10, (AX)(DI*2)
 	ADDQ    R8, R9
 	MOVL    R9, (CX)(DI*4)
 	BLSRQ   SI, SI
 	INCQ    DI
-	JMP     walk57
+	JMP     walk97
 
-walked58:
+walked98:
 	LEAQ (AX)(DI*2), AX
 	LEAQ (CX)(DI*4), CX
 	SUBQ DI, DX
 	XORQ SI, SI
 
-done52:
+done92:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -1717,11 +2987,11 @@ TEXT ·compact4to4AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTD R8, Z2
 	VPBROADCASTD DI, Z3
 
-loop59:
+loop99:
 	CMPQ       SI, $0x40
-	JL         tail60
+	JL         tail100
 	CMPQ       DX, $0x40
-	JL         done61
+	JL         done101
 	VMOVDQU64  (BX), Z4
 	VMOVDQU64  64(BX), Z5
 	VMOVDQU64  128(BX), Z6
@@ -1738,14 +3008,14 @@ loop59:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some62
+	JNE        some102
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
-	JMP        stored63
+	JMP        stored103
 
-some62:
+some102:
 	KMOVW         K1, R8
 	POPCNTQ       R8, R8
 	VPCOMPRESSD.Z Z4, K1, Z4
@@ -1783,19 +3053,19 @@ some62:
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 
-stored63:
+stored103:
 	LEAQ (AX)(DI*4), AX
 	LEAQ (CX)(DI*4), CX
 	SUBQ DI, DX
 	ADDQ $0x00000100, BX
 	SUBQ $0x40, SI
-	JMP  loop59
+	JMP  loop99
 
-tail60:
+tail100:
 	TESTQ      SI, SI
-	JE         done61
+	JE         done101
 	CMPQ       DX, $0x40
-	JL         done61
+	JL         done101
 	SHLQ       $0x02, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R8
@@ -1828,14 +3098,14 @@ tail60:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some64
+	JNE        some104
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
-	JMP        stored65
+	JMP        stored105
 
-some64:
+some104:
 	KMOVW         K1, SI
 	POPCNTQ       SI, SI
 	VPCOMPRESSD.Z Z4, K1, Z0
@@ -1873,13 +3143,13 @@ some64:
 	VPADDD        Z3, Z2, Z2
 	ADDQ          SI, BX
 
-stored65:
+stored105:
 	LEAQ (AX)(BX*4), AX
 	LEAQ (CX)(BX*4), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done61:
+done101:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -1905,11 +3175,11 @@ TEXT ·compact8to4AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTD R8, Z2
 	VPBROADCASTD DI, Z3
 
-loop66:
+loop106:
 	CMPQ       SI, $0x20
-	JL         tail67
+	JL         tail107
 	CMPQ       DX, $0x20
-	JL         done68
+	JL         done108
 	VMOVDQU64  (BX), Z4
 	VMOVDQU64  64(BX), Z5
 	VMOVDQU64  128(BX), Z6
@@ -1926,14 +3196,14 @@ loop66:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some69
+	JNE        some109
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
-	JMP        stored70
+	JMP        stored110
 
-some69:
+some109:
 	KMOVW         K1, R8
 	POPCNTQ       R8, R8
 	VPCOMPRESSQ.Z Z4, K1, Z4
@@ -1975,19 +3245,19 @@ some69:
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 
-stored70:
+stored110:
 	LEAQ (AX)(DI*8), AX
 	LEAQ (CX)(DI*4), CX
 	SUBQ DI, DX
 	ADDQ $0x00000100, BX
 	SUBQ $0x20, SI
-	JMP  loop66
+	JMP  loop106
 
-tail67:
+tail107:
 	TESTQ      SI, SI
-	JE         done68
+	JE         done108
 	CMPQ       DX, $0x20
-	JL         done68
+	JL         done108
 	SHLQ       $0x03, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R8
@@ -2020,14 +3290,14 @@ tail67:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some71
+	JNE        some111
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
 	VPADDD     Z3, Z2, Z2
-	JMP        stored72
+	JMP        stored112
 
-some71:
+some111:
 	KMOVW         K1, SI
 	POPCNTQ       SI, SI
 	VPCOMPRESSQ.Z Z4, K1, Z0
@@ -2069,13 +3339,13 @@ some71:
 	VPADDD        Z3, Z2, Z2
 	ADDQ          SI, BX
 
-stored72:
+stored112:
 	LEAQ (AX)(BX*8), AX
 	LEAQ (CX)(BX*4), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done68:
+done108:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -2098,35 +3368,35 @@ TEXT ·compact1to8AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ DI, Z0
 	VPMOVZXBD    iota64<>+0(SB), Z1
 
-loop73:
+loop113:
 	CMPQ       SI, $0x40
-	JL         tail74
+	JL         tail114
 	CMPQ       DX, $0x40
-	JL         done75
+	JL         done115
 	VMOVDQU64  (BX), Z2
 	PREFETCHT0 4096(BX)
 	VPTESTMB   Z0, Z2, K1
 	KMOVQ      K1, DI
 	POPCNTQ    DI, R9
 	CMPQ       R9, $0x06
-	JG         many77
+	JG         many117
 	XORQ       R9, R9
 
-walk78:
+walk118:
 	TZCNTQ  DI, R10
-	JCS     walked79
+	JCS     walked119
 	MOVBLZX (BX)(R10*1), R11
 	MOVB    R11, (AX)(R9*1)
 	ADDQ    R8, R10
 	MOVQ    R10, (CX)(R9*8)
 	BLSRQ   DI, DI
 	INCQ    R9
-	JMP     walk78
+	JMP     walk118
 
-walked79:
-	JMP stored76
+walked119:
+	JMP stored116
 
-many77:
+many117:
 	XORQ          R9, R9
 	MOVQ          $0x0000000000000010, R10
 	VPBROADCASTQ  R8, Z2
@@ -2202,20 +3472,20 @@ many77:
 	POPCNTL       DI, DI
 	ADDQ          DI, R9
 
-stored76:
+stored116:
 	LEAQ (AX)(R9*1), AX
 	LEAQ (CX)(R9*8), CX
 	SUBQ R9, DX
 	ADDQ $0x40, R8
 	ADDQ $0x00000040, BX
 	SUBQ $0x40, SI
-	JMP  loop73
+	JMP  loop113
 
-tail74:
+tail114:
 	TESTQ      SI, SI
-	JE         done75
+	JE         done115
 	CMPQ       DX, $0x40
-	JL         done75
+	JL         done115
 	XORQ       DI, DI
 	MOVQ       $-1, DI
 	BZHIQ      SI, DI, DI
@@ -2225,24 +3495,24 @@ tail74:
 	KMOVQ      K1, SI
 	XORQ       DI, DI
 
-walk80:
+walk120:
 	TZCNTQ  SI, R9
-	JCS     walked81
+	JCS     walked121
 	MOVBLZX (BX)(R9*1), R10
 	MOVB    R10, (AX)(DI*1)
 	ADDQ    R8, R9
 	MOVQ    R9, (CX)(DI*8)
 	BLSRQ   SI, SI
 	INCQ    DI
-	JMP     walk80
+	JMP     walk120
 
-walked81:
+walked121:
 	LEAQ (AX)(DI*1), AX
 	LEAQ (CX)(DI*8), CX
 	SUBQ DI, DX
 	XORQ SI, SI
 
-done75:
+done115:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -2265,11 +3535,11 @@ TEXT ·compact2to8AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ DI, Z0
 	VPMOVZXBD    iota64<>+0(SB), Z1
 
-loop82:
+loop122:
 	CMPQ       SI, $0x40
-	JL         tail83
+	JL         tail123
 	CMPQ       DX, $0x40
-	JL         done84
+	JL         done124
 	VMOVDQU64  (BX), Z2
 	VMOVDQU64  64(BX), Z3
 	PREFETCHT0 4096(BX)
@@ -2280,24 +3550,24 @@ loop82:
 	KMOVQ      K1, DI
 	POPCNTQ    DI, R9
 	CMPQ       R9, $0x06
-	JG         many86
+	JG         many126
 	XORQ       R9, R9
 
-walk87:
+walk127:
 	TZCNTQ  DI, R10
-	JCS     walked88
+	JCS     walked128
 	MOVWLZX (BX)(R10*2), R11
 	MOVW    R11, (AX)(R9*2)
 	ADDQ    R8, R10
 	MOVQ    R10, (CX)(R9*8)
 	BLSRQ   DI, DI
 	INCQ    R9
-	JMP     walk87
+	JMP     walk127
 
-walked88:
-	JMP stored85
+walked128:
+	JMP stored125
 
-many86:
+many126:
 	XORQ          R9, R9
 	MOVQ          $0x0000000000000010, R10
 	VPBROADCASTQ  R8, Z2
@@ -2373,20 +3643,20 @@ many86:
 	POPCNTL       DI, DI
 	ADDQ          DI, R9
 
-stored85:
+stored125:
 	LEAQ (AX)(R9*2), AX
 	LEAQ (CX)(R9*8), CX
 	SUBQ R9, DX
 	ADDQ $0x40, R8
 	ADDQ $0x00000080, BX
 	SUBQ $0x40, SI
-	JMP  loop82
+	JMP  loop122
 
-tail83:
+tail123:
 	TESTQ      SI, SI
-	JE         done84
+	JE         done124
 	CMPQ       DX, $0x40
-	JL         done84
+	JL         done124
 	SHLQ       $0x01, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R9
@@ -2405,24 +3675,24 @@ tail83:
 	KMOVQ      K1, SI
 	XORQ       DI, DI
 
-walk89:
+walk129:
 	TZCNTQ  SI, R9
-	JCS     walked90
+	JCS     walked130
 	MOVWLZX (BX)(R9*2), R10
 	MOVW    R10, (AX)(DI*2)
 	ADDQ    R8, R9
 	MOVQ    R9, (CX)(DI*8)
 	BLSRQ   SI, SI
 	INCQ    DI
-	JMP     walk89
+	JMP     walk129
 
-walked90:
+walked130:
 	LEAQ (AX)(DI*2), AX
 	LEAQ (CX)(DI*8), CX
 	SUBQ DI, DX
 	XORQ SI, SI
 
-done84:
+done124:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -2448,11 +3718,11 @@ TEXT ·compact4to8AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ R8, Z2
 	VPBROADCASTQ DI, Z3
 
-loop91:
+loop131:
 	CMPQ       SI, $0x40
-	JL         tail92
+	JL         tail132
 	CMPQ       DX, $0x40
-	JL         done93
+	JL         done133
 	VMOVDQU64  (BX), Z4
 	VMOVDQU64  64(BX), Z5
 	VMOVDQU64  128(BX), Z6
@@ -2469,14 +3739,14 @@ loop91:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some94
+	JNE        some134
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
-	JMP        stored95
+	JMP        stored135
 
-some94:
+some134:
 	KMOVW         K1, R8
 	POPCNTQ       R8, R8
 	VPCOMPRESSD.Z Z4, K1, Z4
@@ -2534,19 +3804,19 @@ some94:
 	VPADDQ        Z3, Z2, Z2
 	ADDQ          R8, DI
 
-stored95:
+stored135:
 	LEAQ (AX)(DI*4), AX
 	LEAQ (CX)(DI*8), CX
 	SUBQ DI, DX
 	ADDQ $0x00000100, BX
 	SUBQ $0x40, SI
-	JMP  loop91
+	JMP  loop131
 
-tail92:
+tail132:
 	TESTQ      SI, SI
-	JE         done93
+	JE         done133
 	CMPQ       DX, $0x40
-	JL         done93
+	JL         done133
 	SHLQ       $0x02, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R8
@@ -2579,14 +3849,14 @@ tail92:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some96
+	JNE        some136
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
-	JMP        stored97
+	JMP        stored137
 
-some96:
+some136:
 	KMOVW         K1, SI
 	POPCNTQ       SI, SI
 	VPCOMPRESSD.Z Z4, K1, Z0
@@ -2644,13 +3914,13 @@ some96:
 	VPADDQ        Z3, Z2, Z2
 	ADDQ          SI, BX
 
-stored97:
+stored137:
 	LEAQ (AX)(BX*4), AX
 	LEAQ (CX)(BX*8), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done93:
+done133:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -2676,11 +3946,11 @@ TEXT ·compact8to8AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ R8, Z2
 	VPBROADCASTQ DI, Z3
 
-loop98:
+loop138:
 	CMPQ       SI, $0x20
-	JL         tail99
+	JL         tail139
 	CMPQ       DX, $0x20
-	JL         done100
+	JL         done140
 	VMOVDQU64  (BX), Z4
 	VMOVDQU64  64(BX), Z5
 	VMOVDQU64  128(BX), Z6
@@ -2697,14 +3967,14 @@ loop98:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some101
+	JNE        some141
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
-	JMP        stored102
+	JMP        stored142
 
-some101:
+some141:
 	KMOVW         K1, R8
 	POPCNTQ       R8, R8
 	VPCOMPRESSQ.Z Z4, K1, Z4
@@ -2742,19 +4012,19 @@ some101:
 	VPADDQ        Z3, Z2, Z2
 	ADDQ          R8, DI
 
-stored102:
+stored142:
 	LEAQ (AX)(DI*8), AX
 	LEAQ (CX)(DI*8), CX
 	SUBQ DI, DX
 	ADDQ $0x00000100, BX
 	SUBQ $0x20, SI
-	JMP  loop98
+	JMP  loop138
 
-tail99:
+tail139:
 	TESTQ      SI, SI
-	JE         done100
+	JE         done140
 	CMPQ       DX, $0x20
-	JL         done100
+	JL         done140
 	SHLQ       $0x03, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R8
@@ -2787,14 +4057,14 @@ tail99:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some103
+	JNE        some143
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
-	JMP        stored104
+	JMP        stored144
 
-some103:
+some143:
 	KMOVW         K1, SI
 	POPCNTQ       SI, SI
 	VPCOMPRESSQ.Z Z4, K1, Z0
@@ -2832,13 +4102,13 @@ some103:
 	VPADDQ        Z3, Z2, Z2
 	ADDQ          SI, BX
 
-stored104:
+stored144:
 	LEAQ (AX)(BX*8), AX
 	LEAQ (CX)(BX*8), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done100:
+done140:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -3160,11 +4430,11 @@ TEXT ·compact1to4AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R9, X2
 	VPBROADCASTD X2, Y2
 
-loop105:
+loop145:
 	CMPQ       SI, $0x20
-	JL         done106
+	JL         done146
 	CMPQ       DX, $0x20
-	JL         done106
+	JL         done146
 	VPAND      (BX), Y0, Y3
 	VPCMPEQB   Y1, Y3, Y3
 	PREFETCHT0 4096(BX)
@@ -3172,24 +4442,24 @@ loop105:
 	XORL       $-1, R9
 	POPCNTQ    R9, R10
 	CMPQ       R10, $0x04
-	JG         many108
+	JG         many148
 	XORQ       R10, R10
 
-walk109:
+walk149:
 	TZCNTQ  R9, R11
-	JCS     walked110
+	JCS     walked150
 	MOVBLZX (BX)(R11*1), R12
 	MOVB    R12, (AX)(R10*1)
 	ADDQ    R8, R11
 	MOVL    R11, (CX)(R10*4)
 	BLSRQ   R9, R9
 	INCQ    R10
-	JMP     walk109
+	JMP     walk149
 
-walked110:
-	JMP stored107
+walked150:
+	JMP stored147
 
-many108:
+many148:
 	XORQ         R10, R10
 	VMOVQ        R8, X3
 	VPBROADCASTD X3, Y3
@@ -3240,16 +4510,16 @@ many108:
 	POPCNTL      R9, R9
 	ADDQ         R9, R10
 
-stored107:
+stored147:
 	LEAQ (AX)(R10*1), AX
 	LEAQ (CX)(R10*4), CX
 	SUBQ R10, DX
 	ADDQ $0x20, R8
 	ADDQ $0x00000020, BX
 	SUBQ $0x20, SI
-	JMP  loop105
+	JMP  loop145
 
-done106:
+done146:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -3283,11 +4553,11 @@ TEXT ·compact2to4AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R9, X4
 	VPBROADCASTW X4, X4
 
-loop111:
+loop151:
 	CMPQ       SI, $0x20
-	JL         done112
+	JL         done152
 	CMPQ       DX, $0x20
-	JL         done112
+	JL         done152
 	VPAND      (BX), Y0, Y5
 	VPAND      32(BX), Y0, Y6
 	VPCMPEQW   Y1, Y5, Y5
@@ -3299,24 +4569,24 @@ loop111:
 	XORL       $-1, R9
 	POPCNTQ    R9, R10
 	CMPQ       R10, $0x04
-	JG         many114
+	JG         many154
 	XORQ       R10, R10
 
-walk115:
+walk155:
 	TZCNTQ  R9, R11
-	JCS     walked116
+	JCS     walked156
 	MOVWLZX (BX)(R11*2), R12
 	MOVW    R12, (AX)(R10*2)
 	ADDQ    R8, R11
 	MOVL    R11, (CX)(R10*4)
 	BLSRQ   R9, R9
 	INCQ    R10
-	JMP     walk115
+	JMP     walk155
 
-walked116:
-	JMP stored113
+walked156:
+	JMP stored153
 
-many114:
+many154:
 	XORQ         R10, R10
 	VMOVQ        R8, X5
 	VPBROADCASTD X5, Y5
@@ -3375,16 +4645,16 @@ many114:
 	POPCNTL      R9, R9
 	ADDQ         R9, R10
 
-stored113:
+stored153:
 	LEAQ (AX)(R10*2), AX
 	LEAQ (CX)(R10*4), CX
 	SUBQ R10, DX
 	ADDQ $0x20, R8
 	ADDQ $0x00000040, BX
 	SUBQ $0x20, SI
-	JMP  loop111
+	JMP  loop151
 
-done112:
+done152:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -3414,11 +4684,11 @@ TEXT ·compact4to4AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R8, X3
 	VPBROADCASTD X3, Y3
 
-loop117:
+loop157:
 	CMPQ       SI, $0x20
-	JL         done118
+	JL         done158
 	CMPQ       DX, $0x20
-	JL         done118
+	JL         done158
 	VMOVDQU    (BX), Y4
 	VMOVDQU    32(BX), Y5
 	VMOVDQU    64(BX), Y6
@@ -3430,14 +4700,14 @@ loop117:
 	VPOR       Y6, Y7, Y9
 	VPOR       Y8, Y9, Y8
 	VPTEST     Y0, Y8
-	JNE        some120
+	JNE        some160
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
-	JMP        stored119
+	JMP        stored159
 
-some120:
+some160:
 	VPAND     Y0, Y4, Y8
 	VPCMPEQD  Y1, Y8, Y8
 	VMOVMSKPS Y8, R9
@@ -3487,15 +4757,15 @@ some120:
 	VPADDD    Y3, Y2, Y2
 	ADDQ      R9, R8
 
-stored119:
+stored159:
 	LEAQ (AX)(R8*4), AX
 	LEAQ (CX)(R8*4), CX
 	SUBQ R8, DX
 	ADDQ $0x00000080, BX
 	SUBQ $0x20, SI
-	JMP  loop117
+	JMP  loop157
 
-done118:
+done158:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -3526,11 +4796,11 @@ TEXT ·compact8to4AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R8, X3
 	VPBROADCASTD X3, Y3
 
-loop121:
+loop161:
 	CMPQ       SI, $0x10
-	JL         done122
+	JL         done162
 	CMPQ       DX, $0x10
-	JL         done122
+	JL         done162
 	VMOVDQU    (BX), Y4
 	VMOVDQU    32(BX), Y5
 	VMOVDQU    64(BX), Y6
@@ -3542,14 +4812,14 @@ loop121:
 	VPOR       Y6, Y7, Y9
 	VPOR       Y8, Y9, Y8
 	VPTEST     Y0, Y8
-	JNE        some124
+	JNE        some164
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
-	JMP        stored123
+	JMP        stored163
 
-some124:
+some164:
 	VPAND     Y0, Y4, Y8
 	VPCMPEQQ  Y1, Y8, Y8
 	VMOVMSKPD Y8, R10
@@ -3603,15 +4873,15 @@ some124:
 	VPADDD    Y3, Y2, Y2
 	ADDQ      R10, R8
 
-stored123:
+stored163:
 	LEAQ (AX)(R8*8), AX
 	LEAQ (CX)(R8*4), CX
 	SUBQ R8, DX
 	ADDQ $0x00000080, BX
 	SUBQ $0x10, SI
-	JMP  loop121
+	JMP  loop161
 
-done122:
+done162:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -3639,11 +4909,11 @@ TEXT ·compact1to8AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R9, X2
 	VPBROADCASTQ X2, Y2
 
-loop125:
+loop165:
 	CMPQ       SI, $0x20
-	JL         done126
+	JL         done166
 	CMPQ       DX, $0x20
-	JL         done126
+	JL         done166
 	VPAND      (BX), Y0, Y3
 	VPCMPEQB   Y1, Y3, Y3
 	PREFETCHT0 4096(BX)
@@ -3651,24 +4921,24 @@ loop125:
 	XORL       $-1, R9
 	POPCNTQ    R9, R10
 	CMPQ       R10, $0x04
-	JG         many128
+	JG         many168
 	XORQ       R10, R10
 
-walk129:
+walk169:
 	TZCNTQ  R9, R11
-	JCS     walked130
+	JCS     walked170
 	MOVBLZX (BX)(R11*1), R12
 	MOVB    R12, (AX)(R10*1)
 	ADDQ    R8, R11
 	MOVQ    R11, (CX)(R10*8)
 	BLSRQ   R9, R9
 	INCQ    R10
-	JMP     walk129
+	JMP     walk169
 
-walked130:
-	JMP stored127
+walked170:
+	JMP stored167
 
-many128:
+many168:
 	XORQ         R10, R10
 	VMOVQ        R8, X3
 	VPBROADCASTQ X3, Y3
@@ -3739,16 +5009,16 @@ many128:
 	POPCNTL      R9, R9
 	ADDQ         R9, R10
 
-stored127:
+stored167:
 	LEAQ (AX)(R10*1), AX
 	LEAQ (CX)(R10*8), CX
 	SUBQ R10, DX
 	ADDQ $0x20, R8
 	ADDQ $0x00000020, BX
 	SUBQ $0x20, SI
-	JMP  loop125
+	JMP  loop165
 
-done126:
+done166:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -3782,11 +5052,11 @@ TEXT ·compact2to8AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R9, X4
 	VPBROADCASTW X4, X4
 
-loop131:
+loop171:
 	CMPQ       SI, $0x20
-	JL         done132
+	JL         done172
 	CMPQ       DX, $0x20
-	JL         done132
+	JL         done172
 	VPAND      (BX), Y0, Y5
 	VPAND      32(BX), Y0, Y6
 	VPCMPEQW   Y1, Y5, Y5
@@ -3798,24 +5068,24 @@ loop131:
 	XORL       $-1, R9
 	POPCNTQ    R9, R10
 	CMPQ       R10, $0x04
-	JG         many134
+	JG         many174
 	XORQ       R10, R10
 
-walk135:
+walk175:
 	TZCNTQ  R9, R11
-	JCS     walked136
+	JCS     walked176
 	MOVWLZX (BX)(R11*2), R12
 	MOVW    R12, (AX)(R10*2)
 	ADDQ    R8, R11
 	MOVQ    R11, (CX)(R10*8)
 	BLSRQ   R9, R9
 	INCQ    R10
-	JMP     walk135
+	JMP     walk175
 
-walked136:
-	JMP stored133
+walked176:
+	JMP stored173
 
-many134:
+many174:
 	XORQ         R10, R10
 	VMOVQ        R8, X5
 	VPBROADCASTQ X5, Y5
@@ -3894,16 +5164,16 @@ many134:
 	POPCNTL      R9, R9
 	ADDQ         R9, R10
 
-stored133:
+stored173:
 	LEAQ (AX)(R10*2), AX
 	LEAQ (CX)(R10*8), CX
 	SUBQ R10, DX
 	ADDQ $0x20, R8
 	ADDQ $0x00000040, BX
 	SUBQ $0x20, SI
-	JMP  loop131
+	JMP  loop171
 
-done132:
+done172:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -3933,11 +5203,11 @@ TEXT ·compact4to8AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R8, X3
 	VPBROADCASTQ X3, Y3
 
-loop137:
+loop177:
 	CMPQ       SI, $0x20
-	JL         done138
+	JL         done178
 	CMPQ       DX, $0x20
-	JL         done138
+	JL         done178
 	VMOVDQU    (BX), Y4
 	VMOVDQU    32(BX), Y5
 	VMOVDQU    64(BX), Y6
@@ -3949,14 +5219,14 @@ loop137:
 	VPOR       Y6, Y7, Y9
 	VPOR       Y8, Y9, Y8
 	VPTEST     Y0, Y8
-	JNE        some140
+	JNE        some180
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
-	JMP        stored139
+	JMP        stored179
 
-some140:
+some180:
 	VPAND        Y0, Y4, Y8
 	VPCMPEQD     Y1, Y8, Y8
 	VMOVMSKPS    Y8, R9
@@ -4026,15 +5296,15 @@ some140:
 	VPADDQ       Y3, Y2, Y2
 	ADDQ         R9, R8
 
-stored139:
+stored179:
 	LEAQ (AX)(R8*4), AX
 	LEAQ (CX)(R8*8), CX
 	SUBQ R8, DX
 	ADDQ $0x00000080, BX
 	SUBQ $0x20, SI
-	JMP  loop137
+	JMP  loop177
 
-done138:
+done178:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -4065,11 +5335,11 @@ TEXT ·compact8to8AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R8, X3
 	VPBROADCASTQ X3, Y3
 
-loop141:
+loop181:
 	CMPQ       SI, $0x10
-	JL         done142
+	JL         done182
 	CMPQ       DX, $0x10
-	JL         done142
+	JL         done182
 	VMOVDQU    (BX), Y4
 	VMOVDQU    32(BX), Y5
 	VMOVDQU    64(BX), Y6
@@ -4081,14 +5351,14 @@ loop141:
 	VPOR       Y6, Y7, Y9
 	VPOR       Y8, Y9, Y8
 	VPTEST     Y0, Y8
-	JNE        some144
+	JNE        some184
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
-	JMP        stored143
+	JMP        stored183
 
-some144:
+some184:
 	VPAND     Y0, Y4, Y8
 	VPCMPEQQ  Y1, Y8, Y8
 	VMOVMSKPD Y8, R10
@@ -4142,15 +5412,15 @@ some144:
 	VPADDQ    Y3, Y2, Y2
 	ADDQ      R10, R8
 
-stored143:
+stored183:
 	LEAQ (AX)(R8*8), AX
 	LEAQ (CX)(R8*8), CX
 	SUBQ R8, DX
 	ADDQ $0x00000080, BX
 	SUBQ $0x10, SI
-	JMP  loop141
+	JMP  loop181
 
-done142:
+done182:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)

@@ -2,6 +2,18 @@
 
 package vec
 
+// compact1to1VBMI2 compacts 1-byte elements, with positions of 1 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact1to1VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact1to2VBMI2 compacts 1-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact1to2VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
 // compact1to4VBMI2 compacts 1-byte elements, with positions of 4 bytes. It stops short of n
 // elements when the next 64 might find no room.
 //
@@ -13,6 +25,18 @@ func compact1to4VBMI2(values *byte, positions *byte, room int, src *byte, n int,
 //
 //go:noescape
 func compact1to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact2to1VBMI2 compacts 2-byte elements, with positions of 1 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact2to1VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact2to2VBMI2 compacts 2-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact2to2VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 
 // compact2to4VBMI2 compacts 2-byte elements, with positions of 4 bytes. It stops short of n
 // elements when the next 64 might find no room.
@@ -26,6 +50,18 @@ func compact2to4VBMI2(values *byte, positions *byte, room int, src *byte, n int,
 //go:noescape
 func compact2to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 
+// compact4to1VBMI2 compacts 4-byte elements, with positions of 1 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact4to1VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact4to2VBMI2 compacts 4-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact4to2VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
 // compact4to4VBMI2 compacts 4-byte elements, with positions of 4 bytes. It stops short of n
 // elements when the next 64 might find no room.
 //
@@ -37,6 +73,18 @@ func compact4to4VBMI2(values *byte, positions *byte, room int, src *byte, n int,
 //
 //go:noescape
 func compact4to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact8to1VBMI2 compacts 8-byte elements, with positions of 1 bytes. It stops short of n
+// elements when the next 32 might find no room.
+//
+//go:noescape
+func compact8to1VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact8to2VBMI2 compacts 8-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 32 might find no room.
+//
+//go:noescape
+func compact8to2VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 
 // compact8to4VBMI2 compacts 8-byte elements, with positions of 4 bytes. It stops short of n
 // elements when the next 32 might find no room.

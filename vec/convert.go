@@ -19,7 +19,7 @@ func ConvertIndices(dst []byte, to Index, src []byte, from Index) error {
 			return err
 		}
 	}
-	convertGo(dst, src, to.Size(), from.Size())
+	convertAny(dst, src, to.Size(), from.Size())
 	return nil
 }
 

@@ -52,8 +52,19 @@ func fillGo(dst []byte, t Index, v uint64) {
 }
 
 func fill[I uint8 | uint16 | uint32 | uint64](dst []I, v I) {
-	for i := range dst {
-		dst[i] = v
+	head := dst[:min(len(dst), 64)]
+	for i := range head {
+		head[i] = v
+	}
+	// The rest is copied from what is there, which the runtime does with wide registers.
+	for done := len(head); done < len(dst); done *= 2 {
+		copy(dst[done:], dst[:min(done, 2048)])
+		if done >= 2048 {
+			for ; done < len(dst); done += 2048 {
+				copy(dst[done:], dst[:2048])
+			}
+			return
+		}
 	}
 }
 

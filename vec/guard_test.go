@@ -168,3 +168,45 @@ func TestGuardCompact(t *testing.T) {
 		}
 	}
 }
+
+func TestGuardIndices(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	src, dst := newGuard(t, "src", 2), newGuard(t, "dst", 2)
+	for _, from := range allIndexes {
+		rng := rand.New(rand.NewPCG(23, uint64(from)))
+		for n := range 131 {
+			input, _ := randomIndices(rng, from, n, 100, false)
+			ascending := make([]byte, n*from.Size())
+			Iota(ascending, from, 0)
+			eachVersion(func(v Version) {
+				placements(func(align int, atEnd bool) {
+					what := func() string {
+						return fmt.Sprintf("%v: %d %v indices at alignment %d, at end %v", v, n, from, align, atEnd)
+					}
+					defer faults(t, what)
+					in := src.place(len(input), align, atEnd)
+					copy(in, input)
+					if err := CheckIndices(in, from, 101); err != nil {
+						t.Fatalf("%s: %v", what(), err)
+					}
+					if lo, hi := MinMax(in, from); lo < 0 || hi > 100 {
+						t.Fatalf("%s: from %d to %d", what(), lo, hi)
+					}
+					if align%8 == 0 { // all pairs of types, at fewer places
+						for _, to := range allIndexes {
+							out := dst.place(n*to.Size(), (align*5)%64, atEnd)
+							if err := ConvertIndices(out, to, in, from); err != nil {
+								t.Fatalf("%s: %v", what(), err)
+							}
+							dst.check(t, len(out), (align*5)%64, atEnd, what)
+						}
+					}
+					copy(in, ascending)
+					if at := FirstNotIncreasing(in, from); at >= 0 && at != 128 {
+						t.Fatalf("%s: not increasing at %d", what(), at)
+					}
+				})
+			})
+		}
+	}
+}

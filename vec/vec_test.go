@@ -154,7 +154,7 @@ func TestScatter(t *testing.T) {
 				for i := range want {
 					want[i] = byte(i)
 				}
-				got := bytes.Clone(want)
+				before := bytes.Clone(want)
 				for i := range count {
 					at := rng.IntN(int(min(uint64(n-1), ix.Max())) + 1)
 					indices = appendIndex(indices, ix, uint64(at))
@@ -163,12 +163,15 @@ func TestScatter(t *testing.T) {
 					}
 					copy(want[at*size:], values[i*size:(i+1)*size])
 				}
-				if err := Scatter(got, size, indices, ix, values); err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(got, want) {
-					t.Fatalf("size %d, %v, %d values into %d elements: wrong bytes", size, ix, count, n)
-				}
+				eachVersion(func(v Version) {
+					got := bytes.Clone(before)
+					if err := Scatter(got, size, indices, ix, values); err != nil {
+						t.Fatal(err)
+					}
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%v: size %d, %v, %d values into %d elements: wrong bytes", v, size, ix, count, n)
+					}
+				})
 			}
 		}
 	}
@@ -228,14 +231,19 @@ func TestCheckIndicesAtBoundaries(t *testing.T) {
 				indices = appendIndex(indices, c.ix, 0)
 			}
 			indices = appendIndex(indices, c.ix, c.value)
-			err := CheckIndices(indices, c.ix, c.n)
-			if (err == nil) != c.ok {
-				t.Errorf("%v index %d at %d in [0, %d): error %v, want ok %v", c.ix, c.value, at, c.n, err, c.ok)
+			for range 77 { // what follows it must not matter
+				indices = appendIndex(indices, c.ix, 0)
 			}
-			var ie *IndexError
-			if errors.As(err, &ie) && c.n > 0 && (ie.At != at || ie.Value != c.value) {
-				t.Errorf("%v index %d at %d: reported %d at %d", c.ix, c.value, at, ie.Value, ie.At)
-			}
+			eachVersion(func(v Version) {
+				err := CheckIndices(indices, c.ix, c.n)
+				if (err == nil) != c.ok {
+					t.Errorf("%v: %v index %d at %d in [0, %d): error %v, want ok %v", v, c.ix, c.value, at, c.n, err, c.ok)
+				}
+				var ie *IndexError
+				if errors.As(err, &ie) && c.n > 0 && (ie.At != at || ie.Value != c.value) {
+					t.Errorf("%v: %v index %d at %d: reported %d at %d", v, c.ix, c.value, at, ie.Value, ie.At)
+				}
+			})
 		}
 	}
 }
@@ -265,12 +273,15 @@ func TestConvertIndices(t *testing.T) {
 					want = appendIndex(want, to, x)
 				}
 				got := make([]byte, len(want))
-				if err := ConvertIndices(got, to, src, from); err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(got, want) {
-					t.Fatalf("%d indices from %v to %v: got %v, want %v", n, from, to, got, want)
-				}
+				eachVersion(func(v Version) {
+					clear(got)
+					if err := ConvertIndices(got, to, src, from); err != nil {
+						t.Fatal(err)
+					}
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%v: %d indices from %v to %v: got %v, want %v", v, n, from, to, got, want)
+					}
+				})
 				if n == 0 {
 					continue
 				}
@@ -316,9 +327,11 @@ func TestMinMax(t *testing.T) {
 					}
 					wantLo, wantHi = min(wantLo, lo), max(wantHi, hi)
 				}
-				if lo, hi := MinMax(b, ix); lo != wantLo || hi != wantHi {
-					t.Fatalf("%v %v: got %d and %d, want %d and %d", ix, v, lo, hi, wantLo, wantHi)
-				}
+				eachVersion(func(version Version) {
+					if lo, hi := MinMax(b, ix); lo != wantLo || hi != wantHi {
+						t.Fatalf("%v: %v %v: got %d and %d, want %d and %d", version, ix, v, lo, hi, wantLo, wantHi)
+					}
+				})
 			}
 		}
 	}
@@ -352,12 +365,14 @@ func TestFirstDecrease(t *testing.T) {
 					prev = v
 					b = appendIndex(b, ix, x)
 				}
-				if got := FirstDecrease(b, ix); got != want {
-					t.Errorf("%v, %d, %d: FirstDecrease %d, want %d", ix, n, at, got, want)
-				}
-				if got := FirstNotIncreasing(b, ix); got != wantNot {
-					t.Errorf("%v, %d, %d: FirstNotIncreasing %d, want %d", ix, n, at, got, wantNot)
-				}
+				eachVersion(func(v Version) {
+					if got := FirstDecrease(b, ix); got != want {
+						t.Errorf("%v: %v, %d, %d: FirstDecrease %d, want %d", v, ix, n, at, got, want)
+					}
+					if got := FirstNotIncreasing(b, ix); got != wantNot {
+						t.Errorf("%v: %v, %d, %d: FirstNotIncreasing %d, want %d", v, ix, n, at, got, wantNot)
+					}
+				})
 			}
 			// Strictly increasing up to one repeated value.
 			for at := 1; at < n && n <= 120; at++ {
@@ -369,9 +384,11 @@ func TestFirstDecrease(t *testing.T) {
 					}
 					b = appendIndex(b, ix, uint64(x))
 				}
-				if got := FirstNotIncreasing(b, ix); got != at {
-					t.Errorf("%v: FirstNotIncreasing %d, want %d", ix, got, at)
-				}
+				eachVersion(func(v Version) {
+					if got := FirstNotIncreasing(b, ix); got != at {
+						t.Errorf("%v: %v: FirstNotIncreasing %d, want %d", v, ix, got, at)
+					}
+				})
 			}
 		}
 	}

@@ -116,7 +116,7 @@ func bytesIota(g *gen) Mem {
 func compactKernels(g *gen) {
 	iota := bytesIota(g)
 	for _, vsize := range []int{1, 2, 4, 8} {
-		for _, psize := range []int{4, 8} {
+		for _, psize := range []int{1, 2, 4, 8} {
 			compactVBMI2(g, iota, vsize, psize)
 		}
 	}
@@ -149,10 +149,17 @@ func compactVBMI2(g *gen, iotaBytes Mem, vsize, psize int) {
 	g.VMOVDQU64(iotaBytes, iota)
 	stepReg := g.GP64()
 	g.MOVQ(U64(step), stepReg)
-	if psize == 4 {
+	switch psize {
+	case 1:
+		g.VPBROADCASTB(f.base.As32(), base)
+		g.VPBROADCASTB(stepReg.As32(), inc)
+	case 2:
+		g.VPBROADCASTW(f.base.As32(), base)
+		g.VPBROADCASTW(stepReg.As32(), inc)
+	case 4:
 		g.VPBROADCASTD(f.base.As32(), base)
 		g.VPBROADCASTD(stepReg.As32(), inc)
-	} else {
+	case 8:
 		g.VPBROADCASTQ(f.base, base)
 		g.VPBROADCASTQ(stepReg, inc)
 	}
@@ -168,11 +175,7 @@ func compactVBMI2(g *gen, iotaBytes Mem, vsize, psize int) {
 		}
 	}
 	advance := func() {
-		if psize == 4 {
-			g.VPADDD(inc, base, base)
-		} else {
-			g.VPADDQ(inc, base, base)
-		}
+		map[int]func(...Op){1: g.VPADDB, 2: g.VPADDW, 4: g.VPADDD, 8: g.VPADDQ}[psize](inc, base, base)
 	}
 
 	f.loop(g, advance, func(partial reg.Register) reg.GPVirtual {
@@ -334,12 +337,30 @@ func storeBlock(g *gen, f *compactFrame, b, block int, places reg.VecVirtual, da
 		}
 		g.VMOVDQU64(at, valuesAt)
 	}
-	if f.vsize == f.psize {
+	if f.vsize == f.psize && f.vsize >= 4 {
 		return
 	}
 	positionsAt := Mem{Base: f.positions, Disp: b * block * f.psize}
-	if f.psize == 4 {
-		p := g.ZMM()
+	p := g.ZMM()
+	switch f.psize {
+	case 1:
+		g.VPADDB(base.AsX(), places.AsX(), p.AsX())
+		if block == 16 {
+			g.VMOVDQU(p.AsX(), positionsAt)
+		} else {
+			g.VMOVQ(p.AsX(), positionsAt)
+		}
+	case 2:
+		if block == 16 {
+			g.VPMOVZXBW(places.AsX(), p.AsY())
+			g.VPADDW(base.AsY(), p.AsY(), p.AsY())
+			g.VMOVDQU(p.AsY(), positionsAt)
+		} else {
+			g.VPMOVZXBW(places.AsX(), p.AsX())
+			g.VPADDW(base.AsX(), p.AsX(), p.AsX())
+			g.VMOVDQU(p.AsX(), positionsAt)
+		}
+	case 4:
 		if block == 16 {
 			g.VPMOVZXBD(places.AsX(), p)
 			g.VPADDD(base, p, p)
@@ -349,14 +370,14 @@ func storeBlock(g *gen, f *compactFrame, b, block int, places reg.VecVirtual, da
 			g.VPADDD(base.AsY(), p.AsY(), p.AsY())
 			g.VMOVDQU(p.AsY(), positionsAt)
 		}
-		return
+	case 8:
+		high, upper := g.ZMM(), g.XMM()
+		g.VPMOVZXBQ(places.AsX(), p)
+		g.VPADDQ(base, p, p)
+		g.VMOVDQU64(p, positionsAt)
+		g.VPSRLDQ(U8(8), places.AsX(), upper)
+		g.VPMOVZXBQ(upper, high)
+		g.VPADDQ(base, high, high)
+		g.VMOVDQU64(high, positionsAt.Offset(64))
 	}
-	low, high, upper := g.ZMM(), g.ZMM(), g.XMM()
-	g.VPMOVZXBQ(places.AsX(), low)
-	g.VPADDQ(base, low, low)
-	g.VMOVDQU64(low, positionsAt)
-	g.VPSRLDQ(U8(8), places.AsX(), upper)
-	g.VPMOVZXBQ(upper, high)
-	g.VPADDQ(base, high, high)
-	g.VMOVDQU64(high, positionsAt.Offset(64))
 }

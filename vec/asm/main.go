@@ -31,6 +31,8 @@ func main() {
 	}{
 		{"count", countKernels},
 		{"compact", compactKernels},
+		{"check", checkKernels},
+		{"convert", convertKernels},
 	} {
 		if err := write(*dir, f.name, f.make); err != nil {
 			log.Fatalf("%s: %v", f.name, err)
