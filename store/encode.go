@@ -110,6 +110,9 @@ func newEntry(name string, info *codec.Info, attrs []layout.Attr) *index.Entry {
 		NNZ:      info.NNZ,
 		Bytes:    info.Bytes,
 		Attrs:    attrs,
+
+		IndptrType:  info.IndptrType.DType(),
+		IndicesType: info.IndexType.DType(),
 	}
 }
 

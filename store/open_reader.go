@@ -43,7 +43,7 @@ func (s *Store) openReader() error {
 // transactions see stays as it is. In a store opened for writing there is nothing
 // to take in.
 func (s *Store) Refresh() error {
-	if !s.opts.ReadOnly {
+	if !s.opts.ReadOnly || s.pkg != nil {
 		return nil
 	}
 	s.refreshing.Lock()

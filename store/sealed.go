@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,15 +45,26 @@ func openSealed(f *segment.File, valid int64) (*sealedLog, error) {
 	if err != nil || seal == nil {
 		return nil, err
 	}
-	b, err := f.Frozen(seal)
-	if err != nil {
-		return nil, err
-	}
 	l := &sealedLog{file: f, seal: seal, after: f.Header.BaseSeq, last: seal.MaxSeq}
-	if l.frozen, err = index.OpenFrozen(b); err != nil {
+	if l.frozen, err = openFrozen(f, seal); err != nil {
 		return nil, fmt.Errorf("%s: frozen index at offset %d: %w", f.Path, seal.IndexOffset, fromIndex(err))
 	}
 	return l, nil
+}
+
+func openFrozen(f *segment.File, seal *segment.Seal) (*index.Frozen, error) {
+	offset, n, err := f.FrozenRange(seal)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Mapped() {
+		return index.OpenFrozenAt(io.NewSectionReader(f, offset, n), n)
+	}
+	b, err := f.Bytes(offset, n)
+	if err != nil {
+		return nil, err
+	}
+	return index.OpenFrozen(b)
 }
 
 // fromIndex gives an error of the index the kind that callers of store test for.

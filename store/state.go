@@ -122,10 +122,14 @@ func (st *state) read(e *Entry) (layout.Tensor, error) {
 		return nil, fmt.Errorf("tensor %q: %w", e.Name, err)
 	}
 	if got := segment.Checksum(record); got != e.CRC {
-		return nil, fmt.Errorf("tensor %q: %s: %w: record at offset %d of %d bytes has CRC-32C %08x, should have %08x",
-			e.Name, f.Path, ErrCorrupt, e.Offset, e.Length, got, e.CRC)
+		return nil, wrongChecksum(f, e, got)
 	}
 	return decode(f, e.Name, e.Offset, record, e)
+}
+
+func wrongChecksum(f *segment.File, e *Entry, got uint32) error {
+	return fmt.Errorf("tensor %q: %s: %w: record at offset %d of %d bytes has CRC-32C %08x, should have %08x",
+		e.Name, f.Path, ErrCorrupt, e.Offset, e.Length, got, e.CRC)
 }
 
 // decode makes a tensor of the record of name at an offset of f, and checks that it

@@ -40,6 +40,8 @@ type Store struct {
 	closeSeq   uint64                  // sequence number of that mark
 	sealer     sealer
 
+	pkg *sealedLog // if the store is a package
+
 	// For reading beside a writer.
 	refreshing sync.Mutex
 	reader     *reader
@@ -54,7 +56,8 @@ func (s *Store) segmentsDir() string { return filepath.Join(s.path, segmentsName
 //
 // One Store at a time can have it open for writing, in any process; a second one
 // gets ErrLocked. Any number can have it open for reading. Other errors are
-// ErrNoStore, ErrCorrupt, ErrNewerFormat and those of the file system.
+// ErrNoStore, ErrCorrupt, ErrNewerFormat and those of the file system. For reading,
+// path may be that of a package; see OpenPackage.
 func Open(path string, opts *Options) (*Store, error) {
 	o, err := opts.resolved()
 	if err != nil {
@@ -62,6 +65,9 @@ func Open(path string, opts *Options) (*Store, error) {
 	}
 	s := &Store{path: path, opts: o}
 	if o.ReadOnly {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return OpenPackage(path)
+		}
 		err = s.openReader()
 	} else {
 		err = s.openWriter()
@@ -221,7 +227,10 @@ func (s *Store) lockWithoutSealer() {
 
 // files are all open segments.
 func (s *Store) files() map[uint64]*segment.File {
-	if s.opts.ReadOnly {
+	switch {
+	case s.pkg != nil:
+		return s.published.Load().segs
+	case s.opts.ReadOnly:
 		return s.reader.set.files
 	}
 	return s.written.segs

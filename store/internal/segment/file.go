@@ -45,9 +45,10 @@ type File struct {
 	HeaderLen int64
 	Path      string
 
-	raw     RawFile
-	size    atomic.Int64 // bytes that may be read: the file's size, or the log's tail
-	current atomic.Pointer[Mapping]
+	raw      RawFile
+	unmapped bool
+	size     atomic.Int64 // bytes that may be read: the file's size, or the log's tail
+	current  atomic.Pointer[Mapping]
 
 	mu       sync.Mutex // guards the growth of the map
 	mappings []*Mapping // all that were ever made, the current one last
@@ -72,42 +73,56 @@ func Open(fs FS, path string, writable bool) (*File, error) {
 	return f, nil
 }
 
+// OpenReaderAt opens a segment that is no file of its own: size bytes, of which
+// offset 0 of r is the first. Bytes gives copies then. name stands for a path in
+// errors. r must not change, and stay usable until Retire, which does not close it.
+func OpenReaderAt(r io.ReaderAt, size int64, name string) (*File, error) {
+	f := &File{Path: name, raw: readerAt{r, size}, unmapped: true}
+	if err := f.init(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
 func (f *File) init() error {
-	info, err := f.raw.Stat()
+	size, err := f.raw.Size()
 	if err != nil {
 		return err
 	}
-	if f.Header, f.HeaderLen, err = ReadHeader(f.raw, info.Size()); err != nil {
+	if f.Header, f.HeaderLen, err = ReadHeader(f.raw, size); err != nil {
 		return err
 	}
 	if n, ok := ParseFileName(filepath.Base(f.Path)); ok && f.Header.Kind != KindPackage && n != f.Header.Number {
 		return fmt.Errorf("%w: the header is that of segment %d", ErrCorrupt, f.Header.Number)
 	}
-	return f.grow(info.Size())
+	return f.grow(size)
 }
+
+// Mapped reports whether Bytes gives views of a map.
+func (f *File) Mapped() bool { return !f.unmapped }
 
 // Size is the number of bytes that may be read.
 func (f *File) Size() int64 { return f.size.Load() }
 
 // RefreshSize takes note of what another process has appended.
 func (f *File) RefreshSize() error {
-	info, err := f.raw.Stat()
+	size, err := f.raw.Size()
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}
-	if info.Size() == f.Size() {
+	if size == f.Size() {
 		return nil
 	}
-	return f.grow(info.Size())
+	return f.grow(size)
 }
 
 // grow makes size the number of readable bytes, and the map long enough.
 func (f *File) grow(size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if cur := f.current.Load(); cur == nil || int64(len(cur.bytes)) < size {
+	if cur := f.current.Load(); !f.unmapped && (cur == nil || int64(len(cur.bytes)) < size) {
 		length := size
-		if mapBeyondEnd {
+		if mapBeyondEnd && f.Header.Kind == KindLog {
 			// Room to grow, so that a log is mapped a few times in its life.
 			// Addresses cost nothing.
 			length = max(2*size, 64<<20)
@@ -131,10 +146,15 @@ func (f *File) EndsAt(off int64) bool {
 	return (err == nil || err == io.EOF) && isZero(b[:n])
 }
 
-// Bytes is the range [off, off+n) of the map. It is valid until Retire.
+// Bytes is the range [off, off+n) of the map. It is valid until Retire. Of a
+// segment that is not mapped it is a copy, at a multiple of Alignment in memory.
 func (f *File) Bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > f.Size()-n {
 		return nil, f.beyondEnd(off, n)
+	}
+	if f.unmapped {
+		b := AlignedBytes(n)
+		return b, f.ReadRange(b, off)
 	}
 	return f.current.Load().bytes[off : off+n : off+n], nil
 }

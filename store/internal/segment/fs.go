@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"io"
 	"os"
 )
@@ -24,7 +25,8 @@ type RawFile interface {
 	io.WriterAt
 	io.Closer
 	Truncate(size int64) error
-	Stat() (os.FileInfo, error)
+	// Size is the number of bytes in the file.
+	Size() (int64, error)
 	// Datasync makes the file's bytes and size durable.
 	Datasync() error
 	// File is the operating system's file, for mapping.
@@ -54,6 +56,26 @@ func (f osFile) ReadAt(b []byte, off int64) (int, error)  { return f.f.ReadAt(b,
 func (f osFile) WriteAt(b []byte, off int64) (int, error) { return f.f.WriteAt(b, off) }
 func (f osFile) Close() error                             { return f.f.Close() }
 func (f osFile) Truncate(size int64) error                { return f.f.Truncate(size) }
-func (f osFile) Stat() (os.FileInfo, error)               { return f.f.Stat() }
 func (f osFile) Datasync() error                          { return datasync(f.f) }
 func (f osFile) File() *os.File                           { return f.f }
+
+func (f osFile) Size() (int64, error) {
+	info, err := f.f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// readerAt is a RawFile for reading alone.
+type readerAt struct {
+	io.ReaderAt
+	size int64
+}
+
+func (r readerAt) Size() (int64, error)             { return r.size, nil }
+func (readerAt) WriteAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
+func (readerAt) Truncate(int64) error               { return errors.ErrUnsupported }
+func (readerAt) Datasync() error                    { return errors.ErrUnsupported }
+func (readerAt) Close() error                       { return nil }
+func (readerAt) File() *os.File                     { return nil }

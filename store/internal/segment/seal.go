@@ -160,15 +160,16 @@ func onlyNewer(err error) error {
 	return nil
 }
 
-// Frozen is the frozen index of s in the map. Its length is a multiple of
-// Alignment, so exactly that much of the body follows it: zeros and the CRC.
-func (f *File) Frozen(s *Seal) ([]byte, error) {
+// FrozenRange is where the frozen index of s lies in the file. Its length is a
+// multiple of Alignment, so exactly that much of the body follows it: zeros and
+// the CRC.
+func (f *File) FrozenRange(s *Seal) (offset, n int64, err error) {
 	head, err := f.Head(s.IndexOffset)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	if _, ok := head.LookupMetadata(KeyIndex); !ok || head.Len() != s.IndexLength || head.BodyLen < 2*Alignment {
-		return nil, fmt.Errorf("%s: %w: no frozen index of %d bytes at offset %d", f.Path, ErrCorrupt, s.IndexLength, s.IndexOffset)
+		return 0, 0, fmt.Errorf("%s: %w: no frozen index of %d bytes at offset %d", f.Path, ErrCorrupt, s.IndexLength, s.IndexOffset)
 	}
-	return f.Bytes(s.IndexOffset+head.HeaderLen, head.BodyLen-Alignment)
+	return s.IndexOffset + head.HeaderLen, head.BodyLen - Alignment, nil
 }
