@@ -86,25 +86,34 @@ func buildPair(b *flatbuffers.Builder, key, value string) flatbuffers.UOffsetT {
 	k := b.CreateString(key)
 	v := b.CreateString(value)
 	fb.KeyValueStart(b)
-	fb.KeyValueAddKey(b, k)
 	fb.KeyValueAddValue(b, v)
+	fb.KeyValueAddKey(b, k)
 	return fb.KeyValueEnd(b)
 }
+
+// The builder gives a table the vtable of an earlier one if their fields have
+// the same places, even if the tables differ in length, which the vtable also
+// has. The tables that could meet this way are built so that they don't: a pair
+// with the value first, an Int with both fields, a dimension with a name. What
+// is written is then right to the last byte.
 
 // buildShape adds the dimensions of a tensor; names is nil or has one name for
 // each of the first dimensions.
 func buildShape(b *flatbuffers.Builder, shape []int64, names []string) flatbuffers.UOffsetT {
 	var dims [maxStoredDims]flatbuffers.UOffsetT
+	var noName flatbuffers.UOffsetT // shared by all dimensions without one
 	for i, size := range shape {
-		var name flatbuffers.UOffsetT
-		if i < len(names) && names[i] != "" {
+		name := noName
+		switch {
+		case i < len(names) && names[i] != "":
 			name = b.CreateString(names[i])
+		case name == 0:
+			noName = b.CreateString("")
+			name = noName
 		}
 		fb.TensorDimStart(b)
 		fb.TensorDimAddSize(b, size)
-		if name != 0 {
-			fb.TensorDimAddName(b, name)
-		}
+		fb.TensorDimAddName(b, name)
 		dims[i] = fb.TensorDimEnd(b)
 	}
 	return b.CreateVectorOfTables(dims[:len(shape)])

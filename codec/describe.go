@@ -51,7 +51,8 @@ func (h *Head) Describe() (Info, error) {
 		}, nil
 	case HeaderSparseTensor:
 		var t sparseTensor
-		if err := h.sparse(&t); err != nil {
+		var s sparseBuffers
+		if err := h.sparse(&t, &s); err != nil {
 			return Info{}, err
 		}
 		return Info{
@@ -60,7 +61,7 @@ func (h *Head) Describe() (Info, error) {
 			Shape:      t.shape,
 			DimNames:   cloneStrings(t.names),
 			NNZ:        t.nnz,
-			Bytes:      t.bytes,
+			Bytes:      s.bytes,
 			IndexType:  t.indexType,
 			IndptrType: t.indptrType,
 			AxisOrder:  t.order,

@@ -27,6 +27,24 @@ type golden struct {
 	Strides        []int64
 	DimNames       []string      `json:"dim_names"`
 	RowMajorValues []json.Number `json:"row_major_values"`
+
+	// Sparse layouts only, each what it has.
+	NonZeroLength int64   `json:"non_zero_length"`
+	IndexType     string  `json:"index_type"`
+	IndptrType    string  `json:"indptr_type"`
+	IndexStrides  []int64 `json:"index_strides"`
+	IsCanonical   bool    `json:"is_canonical"`
+	AxisOrder     []int   `json:"axis_order"`
+	LevelSizes    []int64 `json:"level_sizes"`
+}
+
+// values returns the elements as text.
+func (g golden) values() []string {
+	values := make([]string, len(g.RowMajorValues))
+	for i, v := range g.RowMajorValues {
+		values[i] = v.String()
+	}
+	return values
 }
 
 // goldens returns the lines of the manifest that are about the given layouts.
@@ -126,27 +144,61 @@ func TestGoldenDense(t *testing.T) {
 			if diff := cmp.Diff(want, have, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("manifest (-) and decoded (+) differ:\n%s", diff)
 			}
-			values := make([]string, len(g.RowMajorValues))
-			for i, v := range g.RowMajorValues {
-				values[i] = v.String()
-			}
-			if diff := cmp.Diff(values, printed(t, d), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(g.values(), printed(t, d), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("values of the manifest (-) and decoded (+) differ:\n%s", diff)
 			}
 
-			h, err := codec.ParseHead(msg)
+			checkDescribed(t, msg, d)
+		})
+	}
+}
+
+func TestGoldenSparse(t *testing.T) {
+	for _, g := range goldens(t, "coo csr csc csf") {
+		t.Run(g.File, func(t *testing.T) {
+			msg := readFile(t, goldenDir, g.File)
+			got, err := codec.Decode(msg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			info, err := h.Describe()
+			if err := got.(interface{ Validate() error }).Validate(); err != nil {
+				t.Error(err)
+			}
+			have := golden{
+				File:           g.File,
+				RowMajorValues: g.RowMajorValues, // compared below
+				Layout:         got.Layout().String(),
+				DType:          arrowName(got.DType()),
+				Shape:          got.Shape(),
+				DimNames:       arrowNames(got),
+				NonZeroLength:  got.NNZ(),
+			}
+			indptr, indices := layout.IndexTypes(got)
+			have.IndexType = indices.String()
+			switch got := got.(type) {
+			case *layout.COO:
+				row, column := got.IndexStrides()
+				have.IndexStrides = []int64{row, column}
+				have.IsCanonical = got.IsCanonical()
+			case *layout.CSR, *layout.CSC:
+				have.IndptrType = indptr.String()
+			case *layout.CSF:
+				have.AxisOrder = got.AxisOrder()
+				for level := range got.Shape() {
+					have.LevelSizes = append(have.LevelSizes, got.Indices(level).Len())
+				}
+			}
+			if diff := cmp.Diff(g, have, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("manifest (-) and decoded (+) differ:\n%s", diff)
+			}
+			dense, err := layout.ToDense(got, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			described := codec.Info{DType: d.DType(), Layout: layout.LayoutDense, Shape: d.Shape(),
-				DimNames: d.DimNames(), NNZ: d.NNZ(), Bytes: d.NumBytes(), Strides: d.Strides()}
-			if diff := cmp.Diff(described, info, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b layout.DType) bool { return a == b })); diff != "" {
-				t.Errorf("decoded (-) and described (+) differ:\n%s", diff)
+			if diff := cmp.Diff(g.values(), printed(t, dense)); diff != "" {
+				t.Errorf("values of the manifest (-) and decoded (+) differ:\n%s", diff)
 			}
+			checkDescribed(t, msg, got)
 		})
 	}
 }

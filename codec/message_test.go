@@ -502,7 +502,7 @@ func TestControlHeadNeverChanges(t *testing.T) {
 		"0e00", "1400", "0600", "0000", "0000", "0c00", "0800", // vtable of Message
 		"0e000000", "0000", "0400", "0c000000", "4000000000000000", // vtable, V5, metadata, body length
 		"01000000", "0c000000", // vector of one pair
-		"0800", "0c00", "0800", "0400", "08000000", "08000000", "0c000000", // KeyValue
+		"0800", "0c00", "0400", "0800", "08000000", "10000000", "04000000", // KeyValue
 		"00000000", "00000000", // value
 		"0e000000", fmt.Sprintf("%x", "tstore.segment"), "0000", // key
 	}

@@ -18,8 +18,6 @@ const (
 const (
 	RuleRootOffset       Rule = "root-offset"
 	RuleTableAlignment   Rule = "table-alignment"
-	RuleTableBounds      Rule = "table-bounds"
-	RuleTableSize        Rule = "table-size"
 	RuleVtableAlignment  Rule = "vtable-alignment"
 	RuleVtableBounds     Rule = "vtable-bounds"
 	RuleVtableSize       Rule = "vtable-size"

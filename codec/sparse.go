@@ -25,7 +25,6 @@ type sparseTensor struct {
 	shape  []int64
 	names  []string // nil if all are empty; borrowed
 	nnz    int64
-	data   stretch
 
 	indexType, indptrType layout.IndexType
 
@@ -33,19 +32,24 @@ type sparseTensor struct {
 	strides   [2]int64 // bytes between the rows and columns of the index matrix
 	canonical bool
 
+	order []int // CSF: the axis of each level
+}
+
+// A sparseBuffers says where the buffers of a sparse tensor lie in its body.
+type sparseBuffers struct {
+	data stretch
+
 	// One buffer for COO, CSR and CSC, except that COO has no indptr. One for
 	// each level for CSF, except that the last one has no indptr.
-	indptr, indices []stretch
-
-	order []int // CSF: the axis of each level
+	indptr, indices [layout.MaxDims]stretch
 
 	bytes int64 // of all buffers
 }
 
-// sparse reads the head of a SparseTensor message into t, whose slices are
-// used as far as they have room. All buffers lie in the body and are as long
+// sparse reads the head of a SparseTensor message into t, whose slices are used
+// as far as they have room, and s. All buffers lie in the body and are as long
 // as shape, nnz and each other ask for; their contents are not looked at.
-func (h *Head) sparse(t *sparseTensor) error {
+func (h *Head) sparse(t *sparseTensor, s *sparseBuffers) error {
 	var table flatbuffers.Table
 	h.message.Header(&table)
 	var m fb.SparseTensor
@@ -86,18 +90,18 @@ func (h *Head) sparse(t *sparseTensor) error {
 	}
 	var data fb.Buffer
 	m.Data(&data)
-	if t.data, err = h.buffer(t, "data", &data, t.nnz, int64(t.dtype.Size())); err != nil {
+	if s.data, err = h.buffer(s, "data", &data, t.nnz, int64(t.dtype.Size())); err != nil {
 		return err
 	}
 
 	m.SparseIndex(&table)
 	switch m.SparseIndexType() {
 	case fb.SparseTensorIndexSparseTensorIndexCOO:
-		err = h.indexCOO(t, table)
+		err = h.indexCOO(t, s, table)
 	case fb.SparseTensorIndexSparseMatrixIndexCSX:
-		err = h.indexCSX(t, table)
+		err = h.indexCSX(t, s, table)
 	case fb.SparseTensorIndexSparseTensorIndexCSF:
-		err = h.indexCSF(t, table)
+		err = h.indexCSF(t, s, table)
 	default:
 		err = h.broken(RuleSparseIndexKind, "a sparse index of unknown kind %d", m.SparseIndexType())
 	}
@@ -106,16 +110,16 @@ func (h *Head) sparse(t *sparseTensor) error {
 	}
 	// Buffers that share bytes could make a small body cost many times its
 	// size, level by level of a CSF.
-	if t.bytes > h.BodyLen {
-		return h.broken(RuleBuffersOverlap, "buffers of %d bytes together in a body of %d", t.bytes, h.BodyLen)
+	if s.bytes > h.BodyLen {
+		return h.broken(RuleBuffersOverlap, "buffers of %d bytes together in a body of %d", s.bytes, h.BodyLen)
 	}
 	return nil
 }
 
 // buffer returns where n items of size bytes lie in the body, and adds them to
-// t.bytes. The length that b claims is not used; see each index for what it
+// s.bytes. The length that b claims is not used; see each index for what it
 // counts.
-func (h *Head) buffer(t *sparseTensor, name string, b *fb.Buffer, n, size int64) (stretch, error) {
+func (h *Head) buffer(s *sparseBuffers, name string, b *fb.Buffer, n, size int64) (stretch, error) {
 	if b.Offset() < 0 || b.Length() < 0 {
 		return stretch{}, h.broken(RuleBufferNegative, "%s of length %d at %d", name, b.Length(), b.Offset())
 	}
@@ -126,8 +130,8 @@ func (h *Head) buffer(t *sparseTensor, name string, b *fb.Buffer, n, size int64)
 	if end, fits := layout.CheckedAdd(b.Offset(), bytes); !ok || !fits || end > h.BodyLen {
 		return stretch{}, h.broken(RuleBufferBounds, "%s of %d times %d bytes at %d in a body of %d", name, n, size, b.Offset(), h.BodyLen)
 	}
-	if t.bytes, ok = layout.CheckedAdd(t.bytes, bytes); !ok {
-		t.bytes = math.MaxInt64 // more than any body has
+	if s.bytes, ok = layout.CheckedAdd(s.bytes, bytes); !ok {
+		s.bytes = math.MaxInt64 // more than any body has
 	}
 	return stretch{offset: b.Offset(), size: bytes}, nil
 }
@@ -141,7 +145,7 @@ func (h *Head) indexType(name string, x *fb.Int) (layout.IndexType, error) {
 	return layout.IndexTypeOf(dt)
 }
 
-func (h *Head) indexCOO(t *sparseTensor, table flatbuffers.Table) error {
+func (h *Head) indexCOO(t *sparseTensor, s *sparseBuffers, table flatbuffers.Table) error {
 	var x fb.SparseTensorIndexCOO
 	x.Init(table.Bytes, table.Pos)
 	t.layout = layout.LayoutCOO
@@ -154,7 +158,7 @@ func (h *Head) indexCOO(t *sparseTensor, table flatbuffers.Table) error {
 	var b fb.Buffer
 	x.IndicesBuffer(&b)
 	ndim, w := int64(len(t.shape)), int64(t.indexType.Size())
-	matrix, err := h.buffer(t, "indices", &b, t.nnz, ndim*w)
+	matrix, err := h.buffer(s, "indices", &b, t.nnz, ndim*w)
 	if err != nil {
 		return err
 	}
@@ -166,7 +170,7 @@ func (h *Head) indexCOO(t *sparseTensor, table flatbuffers.Table) error {
 	default:
 		return h.broken(RuleIndexStridesCount, "%d strides of the indices, not 2", n)
 	}
-	t.indices = append(t.indices[:0], matrix)
+	s.indices[0] = matrix
 	if matrix.size == 0 {
 		t.strides = [2]int64{w, w}
 		return nil
@@ -183,11 +187,11 @@ func (h *Head) indexCOO(t *sparseTensor, table flatbuffers.Table) error {
 	if end, ok := layout.CheckedAdd(b.Offset(), span); !ok || !ok1 || !ok2 || !ok3 || end > h.BodyLen {
 		return h.broken(RuleIndexStridesBounds, "%d indices of %d axes with strides %v at %d in a body of %d", t.nnz, ndim, t.strides, b.Offset(), h.BodyLen)
 	}
-	t.indices[0].size = span
+	s.indices[0].size = span
 	return nil
 }
 
-func (h *Head) indexCSX(t *sparseTensor, table flatbuffers.Table) error {
+func (h *Head) indexCSX(t *sparseTensor, s *sparseBuffers, table flatbuffers.Table) error {
 	var x fb.SparseMatrixIndexCSX
 	x.Init(table.Bytes, table.Pos)
 	if len(t.shape) != 2 {
@@ -216,21 +220,15 @@ func (h *Head) indexCSX(t *sparseTensor, table flatbuffers.Table) error {
 		return h.broken(RuleBufferBounds, "indptr for %d lines", lines)
 	}
 	x.IndptrBuffer(&b)
-	indptr, err := h.buffer(t, "indptr", &b, lines+1, int64(t.indptrType.Size()))
-	if err != nil {
+	if s.indptr[0], err = h.buffer(s, "indptr", &b, lines+1, int64(t.indptrType.Size())); err != nil {
 		return err
 	}
 	x.IndicesBuffer(&b)
-	indices, err := h.buffer(t, "indices", &b, t.nnz, int64(t.indexType.Size()))
-	if err != nil {
-		return err
-	}
-	t.indptr = append(t.indptr[:0], indptr)
-	t.indices = append(t.indices[:0], indices)
-	return nil
+	s.indices[0], err = h.buffer(s, "indices", &b, t.nnz, int64(t.indexType.Size()))
+	return err
 }
 
-func (h *Head) indexCSF(t *sparseTensor, table flatbuffers.Table) error {
+func (h *Head) indexCSF(t *sparseTensor, s *sparseBuffers, table flatbuffers.Table) error {
 	var x fb.SparseTensorIndexCSF
 	x.Init(table.Bytes, table.Pos)
 	t.layout = layout.LayoutCSF
@@ -272,17 +270,16 @@ func (h *Head) indexCSF(t *sparseTensor, table flatbuffers.Table) error {
 			return h.broken(RuleCSFLevels, "lengths of indptr and indices that do not fit each other and %d stored elements, counted in elements or in bytes", t.nnz)
 		}
 	}
-	t.indptr, t.indices = grow(t.indptr, ndim-1), grow(t.indices, ndim)
 	var b fb.Buffer
-	for level := range t.indptr {
+	for level := range ndim - 1 {
 		x.IndptrBuffers(&b, level)
-		if t.indptr[level], err = h.buffer(t, "indptr", &b, b.Length()/perIndptr, int64(t.indptrType.Size())); err != nil {
+		if s.indptr[level], err = h.buffer(s, "indptr", &b, b.Length()/perIndptr, int64(t.indptrType.Size())); err != nil {
 			return err
 		}
 	}
-	for level := range t.indices {
+	for level := range ndim {
 		x.IndicesBuffers(&b, level)
-		if t.indices[level], err = h.buffer(t, "indices", &b, b.Length()/perIndex, int64(t.indexType.Size())); err != nil {
+		if s.indices[level], err = h.buffer(s, "indices", &b, b.Length()/perIndex, int64(t.indexType.Size())); err != nil {
 			return err
 		}
 	}

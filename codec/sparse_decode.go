@@ -14,12 +14,8 @@ type (
 		tensor layout.COO
 		dims   dimsBlock
 	}
-	csrBlock struct {
-		tensor layout.CSR
-		dims   dimsBlock
-	}
-	cscBlock struct {
-		tensor layout.CSC
+	linesBlock[T any] struct {
+		tensor T
 		dims   dimsBlock
 	}
 	csfBlock struct {
@@ -42,115 +38,101 @@ func decodeSparse(h *Head, body []byte) (layout.Tensor, error) {
 	var m fb.SparseTensor
 	m.Init(table.Bytes, table.Pos)
 
-	// Where the buffers lie is forgotten once they have been sliced.
-	var indptr, indices [denseDims]stretch
-	t := sparseTensor{indptr: indptr[:0], indices: indices[:0]}
+	var s sparseBuffers
 	switch m.SparseIndexType() {
 	case fb.SparseTensorIndexSparseMatrixIndexCSX:
 		var x fb.SparseMatrixIndexCSX
 		m.SparseIndex(&table)
 		x.Init(table.Bytes, table.Pos)
 		if x.CompressedAxis() == fb.CompressedAxisColumn {
-			return decodeCSC(h, body, &t)
+			return decodeLines[layout.CSC](h, body, &s)
 		}
-		return decodeCSR(h, body, &t)
+		return decodeLines[layout.CSR](h, body, &s)
 	case fb.SparseTensorIndexSparseTensorIndexCSF:
-		return decodeCSF(h, body, &t)
+		return decodeCSF(h, body, &s)
 	}
-	return decodeCOO(h, body, &t)
+	return decodeCOO(h, body, &s)
 }
 
-// use makes the head fill in the block's memory.
-func (b *dimsBlock) use(h *Head, t *sparseTensor) error {
-	t.shape, t.names = b.shape[:0], b.name[:0]
-	return h.sparse(t)
+// tensor returns a sparseTensor that will use the block's memory.
+func (b *dimsBlock) tensor() sparseTensor {
+	return sparseTensor{shape: b.shape[:0], names: b.name[:0]}
 }
 
-func decodeCOO(h *Head, body []byte, t *sparseTensor) (layout.Tensor, error) {
+func decodeCOO(h *Head, body []byte, s *sparseBuffers) (layout.Tensor, error) {
 	block := new(cooBlock)
-	if err := block.dims.use(h, t); err != nil {
+	t := block.dims.tensor()
+	if err := h.sparse(&t, s); err != nil {
 		return nil, err
 	}
-	indices, err := t.index(body, t.indices[0], t.indexType)
+	indices, err := t.index(body, s.indices[0], t.indexType)
 	if err != nil {
 		return nil, err
 	}
-	if err := block.tensor.Init(t.dtype, t.shape, indices, t.strides, t.canonical, t.values(body), t.names); err != nil {
+	if err := block.tensor.Init(t.dtype, t.shape, indices, t.strides, t.canonical, t.values(body, s), t.names); err != nil {
 		return nil, err
 	}
 	return &block.tensor, nil
 }
 
-func decodeCSR(h *Head, body []byte, t *sparseTensor) (layout.Tensor, error) {
-	block := new(csrBlock)
-	if err := block.dims.use(h, t); err != nil {
+// decodeLines decodes a CSR or CSC, which is T.
+func decodeLines[T any, P interface {
+	*T
+	layout.Tensor
+	Init(dt layout.DType, shape []int64, indptr, indices layout.Index, data []byte, names []string) error
+}](h *Head, body []byte, s *sparseBuffers) (layout.Tensor, error) {
+	block := new(linesBlock[T])
+	t := block.dims.tensor()
+	if err := h.sparse(&t, s); err != nil {
 		return nil, err
 	}
-	indptr, indices, err := t.lines(body)
+	indptr, err := t.index(body, s.indptr[0], t.indptrType)
 	if err != nil {
 		return nil, err
 	}
-	if err := block.tensor.Init(t.dtype, t.shape, indptr, indices, t.values(body), t.names); err != nil {
-		return nil, err
-	}
-	return &block.tensor, nil
-}
-
-func decodeCSC(h *Head, body []byte, t *sparseTensor) (layout.Tensor, error) {
-	block := new(cscBlock)
-	if err := block.dims.use(h, t); err != nil {
-		return nil, err
-	}
-	indptr, indices, err := t.lines(body)
+	indices, err := t.index(body, s.indices[0], t.indexType)
 	if err != nil {
 		return nil, err
 	}
-	if err := block.tensor.Init(t.dtype, t.shape, indptr, indices, t.values(body), t.names); err != nil {
+	tensor := P(&block.tensor)
+	if err := tensor.Init(t.dtype, t.shape, indptr, indices, t.values(body, s), t.names); err != nil {
 		return nil, err
 	}
-	return &block.tensor, nil
+	return tensor, nil
 }
 
-func decodeCSF(h *Head, body []byte, t *sparseTensor) (layout.Tensor, error) {
+func decodeCSF(h *Head, body []byte, s *sparseBuffers) (layout.Tensor, error) {
 	block := new(csfBlock)
+	t := block.dims.tensor()
 	t.order = block.order[:0]
-	if err := block.dims.use(h, t); err != nil {
+	if err := h.sparse(&t, s); err != nil {
 		return nil, err
 	}
 	var err error
-	indptr := grow(block.indptr[:0], len(t.indptr))
-	for level, s := range t.indptr {
-		if indptr[level], err = t.index(body, s, t.indptrType); err != nil {
+	indptr := grow(block.indptr[:0], len(t.shape)-1)
+	for level := range indptr {
+		if indptr[level], err = t.index(body, s.indptr[level], t.indptrType); err != nil {
 			return nil, err
 		}
 	}
-	indices := grow(block.indices[:0], len(t.indices))
-	for level, s := range t.indices {
-		if indices[level], err = t.index(body, s, t.indexType); err != nil {
+	indices := grow(block.indices[:0], len(t.shape))
+	for level := range indices {
+		if indices[level], err = t.index(body, s.indices[level], t.indexType); err != nil {
 			return nil, err
 		}
 	}
-	if err := block.tensor.Init(t.dtype, t.shape, t.order, indptr, indices, t.values(body), t.names); err != nil {
+	if err := block.tensor.Init(t.dtype, t.shape, t.order, indptr, indices, t.values(body, s), t.names); err != nil {
 		return nil, err
 	}
 	return &block.tensor, nil
 }
 
-// lines returns the index arrays of a CSR or CSC.
-func (t *sparseTensor) lines(body []byte) (indptr, indices layout.Index, err error) {
-	if indptr, err = t.index(body, t.indptr[0], t.indptrType); err != nil {
-		return indptr, indices, err
-	}
-	indices, err = t.index(body, t.indices[0], t.indexType)
-	return indptr, indices, err
-}
-
 // index returns a buffer as integers, copied if they are misaligned.
-func (t *sparseTensor) index(body []byte, s stretch, typ layout.IndexType) (layout.Index, error) {
-	return layout.NewIndex(typ, aligned(s.of(body), typ.Size()))
+func (t *sparseTensor) index(body []byte, at stretch, typ layout.IndexType) (layout.Index, error) {
+	return layout.NewIndex(typ, aligned(at.of(body), typ.Size()))
 }
 
 // values returns the stored elements, copied if they are misaligned.
-func (t *sparseTensor) values(body []byte) []byte {
-	return aligned(t.data.of(body), naturalAlignment(t.dtype))
+func (t *sparseTensor) values(body []byte, s *sparseBuffers) []byte {
+	return aligned(s.data.of(body), naturalAlignment(t.dtype))
 }

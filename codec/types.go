@@ -313,6 +313,7 @@ func buildFloat(b *flatbuffers.Builder, p fb.Precision) (fb.Type, flatbuffers.UO
 func buildInt(b *flatbuffers.Builder, dt layout.DType) flatbuffers.UOffsetT {
 	fb.IntStart(b)
 	fb.IntAddBitWidth(b, int32(dt.Size())*8)
-	fb.IntAddIsSigned(b, dt.Kind() <= layout.KindInt64)
+	signed := dt.Kind() <= layout.KindInt64
+	b.PrependBoolSlot(1, signed, !signed) // is_signed, also if it has its default value
 	return fb.IntEnd(b)
 }

@@ -34,7 +34,6 @@ type verifier struct {
 // A tableRef is a table whose vtable has been checked.
 type tableRef struct {
 	pos    int // of the table
-	size   int // of the table, as its vtable has it
 	vtable int // position of the vtable
 	slots  int // length of the vtable in bytes
 }
@@ -72,18 +71,16 @@ func (v *verifier) table(pos int) (tableRef, error) {
 	case vtable%2 != 0:
 		return t, v.broken(RuleVtableAlignment, at, "a vtable at %d, an odd position", vtable)
 	}
-	slots, size := v.uint16(vtable), v.uint16(vtable+2)
+	// The length of the table, which follows that of the vtable, is not used:
+	// there are builders that let tables of different lengths share a vtable.
+	slots := v.uint16(vtable)
 	switch {
 	case slots < 4 || slots%2 != 0:
 		return t, v.broken(RuleVtableSize, vtable, "a vtable of %d bytes", slots)
 	case slots > len(v.buf)-vtable:
 		return t, v.broken(RuleVtableBounds, vtable, "a vtable of %d bytes that ends outside the metadata", slots)
-	case size < 4:
-		return t, v.broken(RuleTableSize, vtable+2, "a table of %d bytes", size)
-	case size > len(v.buf)-at:
-		return t, v.broken(RuleTableBounds, vtable+2, "a table of %d bytes that ends outside the metadata", size)
 	}
-	return tableRef{pos: at, size: size, vtable: vtable, slots: slots}, nil
+	return tableRef{pos: at, vtable: vtable, slots: slots}, nil
 }
 
 // field returns the position of a field of width bytes in t, or 0 if it is
@@ -97,8 +94,8 @@ func (v *verifier) field(t tableRef, id, width, alignment int) (int, error) {
 	if offset == 0 {
 		return 0, nil
 	}
-	if offset < 4 || offset+width > t.size {
-		return 0, v.broken(RuleFieldBounds, t.vtable+slot, "field %d at %d of a table of %d bytes", id, offset, t.size)
+	if offset < 4 || offset+width > len(v.buf)-t.pos {
+		return 0, v.broken(RuleFieldBounds, t.vtable+slot, "field %d at byte %d of a table, inside the offset to its vtable or outside the metadata", id, offset)
 	}
 	if pos := t.pos + offset; pos%alignment == 0 {
 		return pos, nil

@@ -52,11 +52,12 @@ func flatbufferRejects() []reject {
 		}},
 		{codec.RuleVtableSize, "short", "dense", func(e *editor) { e.put16(e.header().vtable(), 2) }},
 		{codec.RuleVtableSize, "odd", "dense", func(e *editor) { e.put16(e.header().vtable(), 9) }},
-		{codec.RuleTableSize, "", "dense", func(e *editor) { e.put16(e.header().vtable()+2, 3) }},
-		{codec.RuleTableBounds, "", "dense", func(e *editor) { e.put16(e.header().vtable()+2, 0xFFFF) }},
-		{codec.RuleFieldBounds, "behind-the-table", "dense", func(e *editor) { e.put16(e.header().slot(4), 0x7FF8) }},
+		{codec.RuleFieldBounds, "behind-the-table", "dense", func(e *editor) { e.put16(e.header().slot(4), 0x7FFC) }},
 		{codec.RuleFieldBounds, "in-the-offset-to-the-vtable", "dense", func(e *editor) { e.put16(e.message().slot(0), 2) }},
-		{codec.RuleFieldBounds, "half-inside", "dense", func(e *editor) { e.put16(e.header().vtable()+2, uint16(e.header().field(4)+8-e.header().pos)) }},
+		{codec.RuleFieldBounds, "half-inside", "dense", func(e *editor) {
+			t := e.header() // which starts in the metadata, but its last field ends behind it
+			e.put16(t.slot(4), uint16(len(e.msg)-64-8-t.pos))
+		}},
 		{codec.RuleFieldAlignment, "", "dense", func(e *editor) { e.put16(e.dim(0).slot(0), 5) }},
 		{codec.RuleFieldRequired, "shape", "dense", func(e *editor) { e.put16(e.header().slot(2), 0) }},
 		{codec.RuleFieldRequired, "data", "dense", func(e *editor) { e.put16(e.header().slot(4), 0) }},
