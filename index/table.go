@@ -1,7 +1,6 @@
 package index
 
 import (
-	"encoding/binary"
 	"iter"
 	"strings"
 )
@@ -18,15 +17,15 @@ type Table struct {
 	len  int
 }
 
-// tableFanout is the largest number of entries in a leaf and of children in an inner node. A leaf
-// has 17 cache lines then, of which a search reads four or five.
+// tableFanout is the largest number of entries in a leaf and of children in an inner node.
 const tableFanout = 64
 
 // tableNode is a leaf, with entries, or an inner node, with children. The keys decide nearly every
-// comparison without looking at a name, which would cost two or three cache misses: keys[i] is
-// eight bytes of the i-th name (in an inner node: separator) as a big-endian number, after the
-// first skip bytes, which need not be compared because all names that a search can bring here
-// have them in common.
+// comparison without looking at a name, which would cost two cache misses each: keys[i] is four
+// bytes of the i-th name (in an inner node: separator) as a big-endian number, after the first
+// skip bytes, which need not be compared because all names that a search can bring here have them
+// in common. Keys and entries of a leaf are one piece of memory, of which a search reads three or
+// four cache lines.
 //
 // The names that can come to a node are those from one separator above it, the fence, up to
 // another: so skip is the length of the common prefix of both, 0 where one of them is missing.
@@ -34,10 +33,9 @@ type tableNode struct {
 	owner *ownership // of the editor that may change the node; see [Editor.Table]
 	count int
 	skip  int
-	keys  [tableFanout]uint64
-
-	entries *[tableFanout]*Entry // in a leaf, else nil
-	inner   *tableInner          // in an inner node, else nil
+	leaf  *[tableFanout]*Entry // in a leaf, else nil
+	inner *tableInner          // in an inner node, else nil
+	keys  [tableFanout]uint32
 }
 
 // tableInner has the children of an inner node. Between children i and i+1 lies separator i: names
@@ -45,6 +43,20 @@ type tableNode struct {
 type tableInner struct {
 	separators [tableFanout]string
 	children   [tableFanout]*tableNode
+}
+
+// newTableLeaf returns an empty leaf, in one piece with its entries.
+func newTableLeaf() *tableNode {
+	n := new(struct {
+		tableNode
+		entries [tableFanout]*Entry
+	})
+	n.leaf = &n.entries
+	return &n.tableNode
+}
+
+func newTableInner() *tableNode {
+	return &tableNode{inner: new(tableInner)}
 }
 
 // Len returns the number of names.
@@ -56,11 +68,11 @@ func (t Table) Get(name string) *Entry {
 	if n == nil {
 		return nil
 	}
-	for n.entries == nil {
+	for n.leaf == nil {
 		n = n.inner.children[n.child(name)]
 	}
 	if i, found := n.find(name); found {
-		return n.entries[i]
+		return n.leaf[i]
 	}
 	return nil
 }
@@ -86,24 +98,23 @@ func (t Table) Prefix(prefix string) iter.Seq[*Entry] {
 	}
 }
 
-// keyAt returns eight bytes of s after the first skip, filled up with zeros. Of two strings that
+// keyAt returns four bytes of s after the first skip, filled up with zeros. Of two strings that
 // agree in the first skip bytes the smaller one never has the larger key.
-func keyAt(s string, skip int) uint64 {
-	if skip+8 <= len(s) {
-		b := s[skip : skip+8]
-		return uint64(b[0])<<56 | uint64(b[1])<<48 | uint64(b[2])<<40 | uint64(b[3])<<32 |
-			uint64(b[4])<<24 | uint64(b[5])<<16 | uint64(b[6])<<8 | uint64(b[7])
+func keyAt(s string, skip int) uint32 {
+	if skip+4 <= len(s) {
+		b := s[skip : skip+4]
+		return uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
 	}
-	var b [8]byte
-	if skip < len(s) {
-		copy(b[:], s[skip:])
+	k := uint32(0)
+	for i := skip; i < len(s); i++ {
+		k |= uint32(s[i]) << (24 - 8*(i-skip))
 	}
-	return binary.BigEndian.Uint64(b[:])
+	return k
 }
 
-// equalKeys returns the range of keys that are equal to k, which is empty, at the place where k
-// would be, if there is none.
-func (n *tableNode) equalKeys(k uint64, count int) (lo, hi int) {
+// equalKeys returns the range of the first count keys that are equal to k, which is empty, at the
+// place where k would be, if there is none.
+func (n *tableNode) equalKeys(k uint32, count int) (lo, hi int) {
 	hi = count
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
@@ -124,7 +135,7 @@ func (n *tableNode) find(name string) (i int, found bool) {
 	lo, hi := n.equalKeys(keyAt(name, n.skip), n.count)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		switch c := strings.Compare(n.entries[mid].Name, name); {
+		switch c := strings.Compare(n.leaf[mid].Name, name); {
 		case c == 0:
 			return mid, true
 		case c < 0:
@@ -152,10 +163,10 @@ func (n *tableNode) child(name string) int {
 
 // ascend yields the entries from a name on and reports whether to go on.
 func (n *tableNode) ascend(from string, yield func(*Entry) bool) bool {
-	if n.entries != nil {
+	if n.leaf != nil {
 		i, _ := n.find(from)
 		for ; i < n.count; i++ {
-			if !yield(n.entries[i]) {
+			if !yield(n.leaf[i]) {
 				return false
 			}
 		}
@@ -176,8 +187,8 @@ func (n *tableNode) ascend(from string, yield func(*Entry) bool) bool {
 // all yields every entry below n and reports whether to go on.
 func (n *tableNode) all(yield func(*Entry) bool) bool {
 	for i := range n.count {
-		if n.entries != nil {
-			if !yield(n.entries[i]) {
+		if n.leaf != nil {
+			if !yield(n.leaf[i]) {
 				return false
 			}
 		} else if !n.inner.children[i].all(yield) {

@@ -62,11 +62,15 @@ func (ed *Editor) Remove(name string) bool {
 }
 
 func (ed *Editor) newLeaf() *tableNode {
-	return &tableNode{owner: ed.owner, entries: new([tableFanout]*Entry)}
+	n := newTableLeaf()
+	n.owner = ed.owner
+	return n
 }
 
 func (ed *Editor) newInner() *tableNode {
-	return &tableNode{owner: ed.owner, inner: new(tableInner)}
+	n := newTableInner()
+	n.owner = ed.owner
+	return n
 }
 
 // own returns a node that may be changed and has the contents of n: n itself or a copy.
@@ -74,16 +78,16 @@ func (ed *Editor) own(n *tableNode) *tableNode {
 	if n.owner == ed.owner {
 		return n
 	}
-	c := *n
-	c.owner = ed.owner
-	if n.entries != nil {
-		entries := *n.entries
-		c.entries = &entries
+	var c *tableNode
+	if n.leaf != nil {
+		c = ed.newLeaf()
+		*c.leaf = *n.leaf
 	} else {
-		inner := *n.inner
-		c.inner = &inner
+		c = ed.newInner()
+		*c.inner = *n.inner
 	}
-	return &c
+	c.count, c.skip, c.keys = n.count, n.skip, n.keys
+	return c
 }
 
 // set puts e below n, whose names lie between the separators low and high; empty means that there
@@ -91,10 +95,10 @@ func (ed *Editor) own(n *tableNode) *tableNode {
 // separator on.
 func (ed *Editor) set(n *tableNode, e *Entry, low, high string) (left, right *tableNode, separator string) {
 	n = ed.own(n)
-	if n.entries != nil {
+	if n.leaf != nil {
 		i, found := n.find(e.Name)
 		if found {
-			n.entries[i] = e
+			n.leaf[i] = e
 			return n, nil, ""
 		}
 		ed.table.len++
@@ -110,7 +114,7 @@ func (ed *Editor) set(n *tableNode, e *Entry, low, high string) (left, right *ta
 		} else {
 			right.insertEntry(i-n.count, e)
 		}
-		separator = between(n.entries[n.count-1].Name, right.entries[0].Name)
+		separator = between(n.leaf[n.count-1].Name, right.leaf[0].Name)
 		n.setSkip(common(low, separator))
 		right.setSkip(common(separator, high))
 		return n, right, separator
@@ -174,9 +178,9 @@ func (n *tableNode) setSkip(skip int) {
 		return
 	}
 	n.skip = skip
-	if n.entries != nil {
+	if n.leaf != nil {
 		for i := range n.count {
-			n.keys[i] = keyAt(n.entries[i].Name, skip)
+			n.keys[i] = keyAt(n.leaf[i].Name, skip)
 		}
 		return
 	}
@@ -187,20 +191,20 @@ func (n *tableNode) setSkip(skip int) {
 
 func (n *tableNode) insertEntry(i int, e *Entry) {
 	copy(n.keys[i+1:n.count+1], n.keys[i:n.count])
-	copy(n.entries[i+1:n.count+1], n.entries[i:n.count])
+	copy(n.leaf[i+1:n.count+1], n.leaf[i:n.count])
 	n.keys[i] = keyAt(e.Name, n.skip)
-	n.entries[i] = e
+	n.leaf[i] = e
 	n.count++
 }
 
 // moveEntries moves the entries from i on to the end of a node that may have another skip.
 func (n *tableNode) moveEntries(to *tableNode, i int) {
 	for j := i; j < n.count; j++ {
-		to.entries[to.count] = n.entries[j]
-		to.keys[to.count] = keyAt(n.entries[j].Name, to.skip)
+		to.leaf[to.count] = n.leaf[j]
+		to.keys[to.count] = keyAt(n.leaf[j].Name, to.skip)
 		to.count++
 	}
-	clear(n.entries[i:n.count])
+	clear(n.leaf[i:n.count])
 	n.count = i
 }
 
@@ -234,12 +238,12 @@ func (n *tableNode) moveChildren(to *tableNode, i int) string {
 // merges it with a neighbour, unless it is an only child.
 func (ed *Editor) remove(n *tableNode, name, low, high string) *tableNode {
 	n = ed.own(n)
-	if n.entries != nil {
+	if n.leaf != nil {
 		i, _ := n.find(name)
 		copy(n.keys[i:], n.keys[i+1:n.count])
-		copy(n.entries[i:], n.entries[i+1:n.count])
+		copy(n.leaf[i:], n.leaf[i+1:n.count])
 		n.count--
-		n.entries[n.count] = nil
+		n.leaf[n.count] = nil
 		return n
 	}
 	i := n.child(name)
@@ -270,10 +274,10 @@ func (ed *Editor) merge(n *tableNode, i int, low, high string) {
 	low, _ = n.fences(i, low, high)
 	_, high = n.fences(i+1, low, high)
 	left, right := ed.own(n.inner.children[i]), n.inner.children[i+1]
-	if left.entries != nil {
+	if left.leaf != nil {
 		for j := range right.count {
-			left.entries[left.count] = right.entries[j]
-			left.keys[left.count] = keyAt(right.entries[j].Name, left.skip)
+			left.leaf[left.count] = right.leaf[j]
+			left.keys[left.count] = keyAt(right.leaf[j].Name, left.skip)
 			left.count++
 		}
 	} else {
