@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"unsafe"
@@ -81,23 +80,12 @@ func (d *Dense) Runs(yield func(off, n int64) bool) {
 		axis--
 		run *= d.shape[axis]
 	}
-	var index [MaxDims]int64
-	off := d.offset
-	for {
+	var b box
+	for k := range axis {
+		b.push(d.shape[k], d.strides[k])
+	}
+	for off := range b.offsets(d.offset) {
 		if !yield(off, run) {
-			return
-		}
-		k := axis - 1
-		for ; k >= 0; k-- {
-			index[k]++
-			off += d.strides[k]
-			if index[k] < d.shape[k] {
-				break
-			}
-			index[k] = 0
-			off -= d.shape[k] * d.strides[k]
-		}
-		if k < 0 {
 			return
 		}
 	}
@@ -149,26 +137,6 @@ func (d *Dense) Chunks(buf []byte) iter.Seq[[]byte] {
 	}
 }
 
-// equalElements compares the bytes of two tensors of the same type and shape.
-func (d *Dense) equalElements(o *Dense) bool {
-	if d.order&rowMajor != 0 && o.order&rowMajor != 0 {
-		n := d.NumBytes()
-		return bytes.Equal(d.data[d.offset:d.offset+n], o.data[o.offset:o.offset+n])
-	}
-	width := int64(d.dtype.width)
-	size := max(width, min(64<<10, d.NumBytes()))
-	x, y := make([]byte, size), make([]byte, size)
-	for first := int64(0); first < d.len; {
-		n := d.CopyRange(x, first)
-		o.CopyRange(y, first)
-		if !bytes.Equal(x[:n*width], y[:n*width]) {
-			return false
-		}
-		first += n
-	}
-	return true
-}
-
 // box is a strided source with the fewest axes that describe it: none of length 1, and no two
 // neighbours that could be one. Axis 0 is the slowest in row-major order.
 type box struct {
@@ -188,6 +156,31 @@ func (b *box) push(n, stride int64) {
 	}
 	b.shape[b.ndim], b.strides[b.ndim] = n, stride
 	b.ndim++
+}
+
+// offsets returns the byte offsets of all elements in row-major order, of which the first is off.
+func (b *box) offsets(off int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		var index [MaxDims]int64
+		for {
+			if !yield(off) {
+				return
+			}
+			k := b.ndim - 1
+			for ; k >= 0; k-- {
+				index[k]++
+				off += b.strides[k]
+				if index[k] < b.shape[k] {
+					break
+				}
+				index[k] = 0
+				off -= b.shape[k] * b.strides[k]
+			}
+			if k < 0 {
+				return
+			}
+		}
+	}
 }
 
 // copyBox copies count sub-tensors of the given shape, which lie stride apart from off on, to dst
@@ -221,23 +214,9 @@ func copyBox(dst, src []byte, off, count int64, shape []int64, stride int64, str
 
 // gatherBytes copies elements of any width.
 func gatherBytes(dst, src []byte, off int64, b *box, width int64) {
-	var index [MaxDims]int64
-	for {
+	for off := range b.offsets(off) {
 		copy(dst[:width], src[off:off+width])
 		dst = dst[width:]
-		k := b.ndim - 1
-		for ; k >= 0; k-- {
-			index[k]++
-			off += b.strides[k]
-			if index[k] < b.shape[k] {
-				break
-			}
-			index[k] = 0
-			off -= b.shape[k] * b.strides[k]
-		}
-		if k < 0 {
-			return
-		}
 	}
 }
 

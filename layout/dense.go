@@ -99,7 +99,7 @@ func NewStrided(dt DType, shape, strides []int64, offset int64, data []byte) (*D
 // FromSlice returns a tensor of the values in row-major order. It borrows them. Errors:
 // [ErrShape], [ErrBounds].
 func FromSlice[T Element](values []T, shape ...int64) (*Dense, error) {
-	return NewDense(DTypeOf[T](), shape, bytesOf(values))
+	return NewDense(DTypeOf[T](), shape, BytesOf(values))
 }
 
 // DenseOf is [FromSlice] for shapes that are known to fit, as in tests and examples. It panics
@@ -421,49 +421,4 @@ func (d *Dense) at(i int64) int64 {
 		i /= n
 	}
 	return off
-}
-
-// Equal reports whether two tensors have the same element type, the same shape, the same layout
-// and bit for bit the same elements. How a dense tensor is strided does not matter, nor do
-// dimension names; see [SameDimNames]. NaNs with the same bits are equal; +0 and −0 are not.
-func Equal(a, b Tensor) bool {
-	if a.DType() != b.DType() || a.Layout() != b.Layout() || !equalInts(a.Shape(), b.Shape()) {
-		return false
-	}
-	x, ok1 := a.(*Dense)
-	y, ok2 := b.(*Dense)
-	return ok1 && ok2 && x.equalElements(y)
-}
-
-// SameDimNames reports whether the axes of two tensors have the same names. No names and all
-// names empty are the same.
-func SameDimNames(a, b Tensor) bool {
-	if len(a.Shape()) != len(b.Shape()) {
-		return false
-	}
-	x, y := a.DimNames(), b.DimNames()
-	name := func(names []string, i int) string {
-		if names == nil {
-			return ""
-		}
-		return names[i]
-	}
-	for i := range a.Shape() {
-		if name(x, i) != name(y, i) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalInts(a, b []int64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -503,7 +503,7 @@ func TestValuesShareMemory(t *testing.T) {
 }
 
 func TestValuesRefusesMisalignment(t *testing.T) {
-	aligned := bytesOf(make([]uint64, 3))
+	aligned := BytesOf(make([]uint64, 3))
 	for shift := range 8 {
 		d := must(NewStrided(Float32, []int64{2}, []int64{4}, int64(shift), aligned))
 		_, err := Values[float32](d)

@@ -128,21 +128,30 @@ func DTypeOf[T Element]() DType {
 // neither 0 nor 1; for the sake of the last one, and only for bool, Values reads the elements.
 // Elements of opaque types are reached through [Dense.Reinterpret].
 func Values[T Element](t Tensor) ([]T, error) {
-	want := DTypeOf[T]()
-	if got := t.DType(); got.kind != want.kind {
-		return nil, fmt.Errorf("%w: the tensor holds %v, not %v", ErrDType, got, want)
+	dt := t.DType()
+	if want := DTypeOf[T](); dt.kind != want.kind {
+		return nil, fmt.Errorf("%w: the tensor holds %v, not %v", ErrDType, dt, want)
 	}
 	b, err := t.storedBytes()
 	if err != nil {
 		return nil, err
 	}
-	var zero T
+	return castBytes[T](dt, b)
+}
+
+// castBytes returns elements of type dt as Go values.
+func castBytes[T Element](dt DType, b []byte) ([]T, error) {
+	want := DTypeOf[T]()
+	if dt.kind != want.kind {
+		return nil, fmt.Errorf("%w: the tensor holds %v, not %v", ErrDType, dt, want)
+	}
 	if len(b) == 0 {
 		return []T{}, nil
 	}
+	var zero T
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	if rem := uintptr(p) % unsafe.Alignof(zero); rem != 0 {
-		return nil, fmt.Errorf("%w: %v starts %d bytes past a multiple of %d; copy it with Clone", ErrMisaligned, want, rem, unsafe.Alignof(zero))
+		return nil, fmt.Errorf("%w: %v starts %d bytes past a multiple of %d; copy it first", ErrMisaligned, want, rem, unsafe.Alignof(zero))
 	}
 	if want.kind == KindBool {
 		// A Go bool with any other byte in it compares wrongly, so it must never come into being.
@@ -169,8 +178,8 @@ func firstNotBool(b []byte) int {
 	return -1
 }
 
-// bytesOf returns the memory of a slice as bytes.
-func bytesOf[T Element](v []T) []byte {
+// BytesOf returns the memory of a slice as bytes, without a copy, as the constructors take it.
+func BytesOf[T Element](v []T) []byte {
 	if len(v) == 0 {
 		return nil
 	}

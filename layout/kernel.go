@@ -1,0 +1,147 @@
+package layout
+
+import (
+	"github.com/tstore/tstore/vec"
+)
+
+// elem returns the type as the kernels know it, or 0 for opaque elements of a size that they have
+// no word for. Opaque elements are zero if all their bytes are.
+func (d DType) elem() vec.Elem {
+	switch d.kind {
+	case KindFloat16, KindBFloat16:
+		return vec.Float16
+	case KindFloat8E4M3FN, KindFloat8E5M2:
+		return vec.Float8
+	case KindFloat32:
+		return vec.Float32
+	case KindFloat64:
+		return vec.Float64
+	case KindComplex64:
+		return vec.Complex64
+	case KindComplex128:
+		return vec.Complex128
+	}
+	switch d.width {
+	case 1:
+		return vec.Bits8
+	case 2:
+		return vec.Bits16
+	case 4:
+		return vec.Bits32
+	case 8:
+		return vec.Bits64
+	case 16:
+		return vec.Bits128
+	}
+	return 0
+}
+
+// countNonZero returns the number of nonzero elements of a contiguous run.
+func countNonZero(dt DType, src []byte) int64 {
+	if e := dt.elem(); e != 0 {
+		return int64(vec.CountNonZero(src, e))
+	}
+	n := int64(0)
+	for w := int(dt.width); len(src) > 0; src = src[w:] {
+		if !allZero(src[:w]) {
+			n++
+		}
+	}
+	return n
+}
+
+// compact writes the nonzero elements of a contiguous run to values and their positions in the run
+// to positions, both of which must have room for them, and returns how many there were. What lies
+// behind them in positions and values is undefined.
+func compact(dt DType, values []byte, positions Index, src []byte) int64 {
+	if e := dt.elem(); e != 0 {
+		_, n := vec.Compact(values, positions.data, positions.typ.kernel(), src, e, 0)
+		return int64(n)
+	}
+	n := int64(0)
+	w := int64(dt.width)
+	for i := int64(0); i*w < int64(len(src)); i++ {
+		if v := src[i*w : (i+1)*w]; !allZero(v) {
+			copy(values[n*w:(n+1)*w], v)
+			positions.set(n, uint64(i))
+			n++
+		}
+	}
+	return n
+}
+
+func allZero(b []byte) bool {
+	for _, v := range b {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// scatter stores element i of values at element indices[i] of dst. The indices must lie inside.
+func scatter(width int64, dst []byte, indices Index, values []byte) {
+	switch indices.typ.Size() {
+	case 1:
+		scatterFrom(width, dst, indices.data, values)
+	case 2:
+		scatterFrom(width, dst, words[uint16](indices.data), values)
+	case 4:
+		scatterFrom(width, dst, words[uint32](indices.data), values)
+	default:
+		scatterFrom(width, dst, words[uint64](indices.data), values)
+	}
+}
+
+func scatterFrom[I indexWord](width int64, dst []byte, indices []I, values []byte) {
+	switch width {
+	case 1:
+		scatterWords(dst, indices, values)
+	case 2:
+		scatterWords(words[uint16](dst), indices, words[uint16](values))
+	case 4:
+		scatterWords(words[uint32](dst), indices, words[uint32](values))
+	case 8:
+		scatterWords(words[uint64](dst), indices, words[uint64](values))
+	case 16:
+		scatterWords(words[[2]uint64](dst), indices, words[[2]uint64](values))
+	default:
+		for i, at := range indices {
+			copy(dst[int64(at)*width:][:width], values[int64(i)*width:][:width])
+		}
+	}
+}
+
+func scatterWords[V word, I indexWord](dst []V, indices []I, values []V) {
+	values = values[:len(indices)]
+	for i, at := range indices {
+		dst[at] = values[i]
+	}
+}
+
+// gatherElements stores element order[i].at of src as element i of dst.
+func gatherElements(width int64, dst, src []byte, order []keyed) {
+	switch width {
+	case 1:
+		gatherWords(dst, src, order)
+	case 2:
+		gatherWords(words[uint16](dst), words[uint16](src), order)
+	case 4:
+		gatherWords(words[uint32](dst), words[uint32](src), order)
+	case 8:
+		gatherWords(words[uint64](dst), words[uint64](src), order)
+	case 16:
+		gatherWords(words[[2]uint64](dst), words[[2]uint64](src), order)
+	default:
+		for i, o := range order {
+			copy(dst[int64(i)*width:][:width], src[int64(o.at)*width:][:width])
+		}
+	}
+}
+
+func gatherWords[V word](dst, src []V, order []keyed) {
+	dst = dst[:len(order)]
+	for i, o := range order {
+		dst[i] = src[o.at]
+	}
+}
