@@ -19,40 +19,41 @@ const progressDelay = time.Second
 // long. Its methods may be called by several goroutines.
 type progress struct {
 	mu    sync.Mutex
-	what  string
 	total int64
 	done  int64
-	bar   *progressbar.ProgressBar
-	timer *time.Timer
-	ended bool
+	bar   *progressbar.ProgressBar // nil where nothing is shown
 }
 
 // newProgress begins work on total bytes. It has to be ended.
 func newProgress(cmd *cobra.Command, what string, total int64) *progress {
-	p := &progress{what: what, total: total}
+	p := &progress{total: total}
 	f, ok := cmd.ErrOrStderr().(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return p
-	}
-	p.timer = time.AfterFunc(progressDelay, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.ended {
-			return
-		}
-		p.bar = progressbar.NewOptions64(p.total,
-			progressbar.OptionSetWriter(f),
-			progressbar.OptionSetDescription(p.what),
+	if ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions64(total,
+			progressbar.OptionSetWriter(&lateWriter{f, time.Now().Add(progressDelay)}),
+			progressbar.OptionSetDescription(what),
 			progressbar.OptionShowBytes(true),
-			progressbar.OptionShowTotalBytes(true),
+			progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetWidth(20),
 			progressbar.OptionClearOnFinish(),
 		)
-		p.bar.Set64(p.done)
-	})
+	}
 	return p
+}
+
+// lateWriter drops what is written before its time, so that quick work shows nothing.
+type lateWriter struct {
+	f     *os.File
+	start time.Time
+}
+
+func (w *lateWriter) Write(b []byte) (int, error) {
+	if time.Now().Before(w.start) {
+		return len(b), nil
+	}
+	return w.f.Write(b)
 }
 
 // add counts n more bytes.
@@ -71,7 +72,7 @@ func (p *progress) set(n int64) {
 
 func (p *progress) show(n int64) {
 	p.done = min(n, p.total) // files are a little larger than the tensors in them
-	if p.bar != nil && !p.ended {
+	if p.bar != nil {
 		p.bar.Set64(p.done)
 	}
 }
@@ -80,19 +81,16 @@ func (p *progress) show(n int64) {
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended = true
-	if p.timer != nil {
-		p.timer.Stop()
-	}
 	if p.bar != nil {
 		p.bar.Clear()
+		p.bar = nil
 	}
 }
 
 // watch sets the progress by the growth of a directory, until the returned function is called: a
 // store writes a large tensor in one call, which tells nothing until it is done.
 func (p *progress) watch(dir string) (stop func()) {
-	if p.timer == nil {
+	if p.bar == nil {
 		return func() {}
 	}
 	before := sizeOf(dir)
