@@ -20,10 +20,12 @@ type batch struct {
 	own   map[string]layout.Tensor // put in this batch, as given
 
 	ops     []segment.Op
-	targets []*Entry   // what each of ops makes of its name
+	targets []*Entry   // what each of ops makes of its name; nil if it is about segments
 	buried  []*Entry   // the tombstones of the old names of renames
 	records []*encoded // in the order of the file; those with a file of their own included
 	size    int64      // bytes of the records that go into the log
+
+	attached []*sealedSegment // packages that become part of the store
 }
 
 func newBatch(s *Store, base *state) *batch {
@@ -111,18 +113,18 @@ func (b *batch) rename(from, to string) error {
 // place completes the operations and entries of the batch, which is to start at
 // offset start of log.
 func (b *batch) place(log *segment.File, start int64) error {
-	uuids := map[uint64]segment.ID{log.Header.Number: log.Header.UUID}
+	uuids := map[uint64]segment.ID{log.Number: log.UUID}
 	for _, r := range b.records {
 		if r.file != nil {
-			uuids[r.file.Header.Number] = r.file.Header.UUID
+			uuids[r.file.Number] = r.file.UUID
 		}
 	}
 	for i, e := range b.targets {
-		if e.Deleted {
+		if e == nil || e.Deleted {
 			continue
 		}
 		if e.Segment == 0 {
-			e.Segment, e.Offset = log.Header.Number, start+e.Offset
+			e.Segment, e.Offset = log.Number, start+e.Offset
 		}
 		uuid, ok := uuids[e.Segment]
 		if !ok {
@@ -130,7 +132,7 @@ func (b *batch) place(log *segment.File, start int64) error {
 			if err != nil {
 				return err
 			}
-			uuid = f.Header.UUID
+			uuid = f.UUID
 		}
 		b.ops[i].Location = segment.Location{Segment: e.Segment, UUID: uuid, Offset: e.Offset, Length: e.Length, CRC: e.CRC}
 	}
@@ -158,14 +160,20 @@ func (b *batch) writeTo(w io.Writer) error {
 // after is the state that the batch, once placed, makes of its base.
 func (b *batch) after(log *segment.File) *state {
 	st := &state{seq: b.seq, open: b.edit.Table(), sealed: b.base.sealed, segs: b.base.segs}
+	if len(b.attached) > 0 {
+		st.sealed = insertSealed(st.sealed, b.attached...)
+	}
 	add := map[uint64]*segment.File{}
-	if st.segs[log.Header.Number] == nil {
-		add[log.Header.Number] = log
+	if st.segs[log.Number] == nil {
+		add[log.Number] = log
 	}
 	for _, r := range b.records {
 		if r.file != nil {
-			add[r.file.Header.Number] = r.file
+			add[r.file.Number] = r.file
 		}
+	}
+	for _, l := range b.attached {
+		add[l.file.Number] = l.file
 	}
 	if len(add) > 0 {
 		st.segs = maps.Clone(st.segs)
@@ -180,7 +188,7 @@ func (b *batch) changes() []*Entry {
 	var out []*Entry
 	for _, list := range [][]*Entry{b.targets, b.buried} {
 		for _, e := range list {
-			if !seen[e.Name] {
+			if e != nil && !seen[e.Name] {
 				seen[e.Name] = true
 				out = append(out, b.edit.Get(e.Name))
 			}

@@ -102,7 +102,7 @@ func (s *Store) append(b *batch) error {
 	record := segment.AppendCommit(nil, &segment.Commit{
 		Seq:       b.seq,
 		DurableTo: s.group.durableTo(s.log),
-		UUID:      s.log.Header.UUID,
+		UUID:      s.log.UUID,
 		Offset:    start + b.size,
 		Ops:       b.ops,
 	})
@@ -123,6 +123,11 @@ func (s *Store) append(b *batch) error {
 		if r.file != nil {
 			h := r.file.Header
 			s.live[h.Number] = segment.Live{Number: h.Number, UUID: h.UUID, Kind: h.Kind, Valid: r.entry.Offset + r.entry.Length}
+		}
+	}
+	for i := range b.ops {
+		for _, l := range b.ops[i].New {
+			s.live[l.Number] = l
 		}
 	}
 	s.written = b.after(s.log.File)
@@ -158,7 +163,7 @@ func (s *Store) rotate() error {
 		return err
 	}
 	old := s.log
-	s.live[old.Header.Number] = segment.Live{Number: old.Header.Number, UUID: old.Header.UUID, Kind: segment.KindLog, Valid: old.Tail()}
+	s.live[old.Number] = segment.Live{Number: old.Number, UUID: old.UUID, Kind: segment.KindLog, Valid: old.Tail()}
 	if err := s.startLog(); err != nil {
 		return err
 	}

@@ -42,12 +42,13 @@ func (set fileSet) openMissing() error {
 func (set fileSet) open(n uint64) (*segment.File, error) {
 	f, err := segment.Open(set.fs, filepath.Join(set.dir, segment.FileName(n)), set.writable)
 	if err == nil {
+		f.Number = n // a package does not know it
 		set.files[n] = f
 	}
 	return f, err
 }
 
-func (set fileSet) add(f *segment.File) { set.files[f.Header.Number] = f }
+func (set fileSet) add(f *segment.File) { set.files[f.Number] = f }
 
 func (set fileSet) retire() {
 	for _, f := range set.files {
@@ -72,7 +73,7 @@ func (set fileSet) newestLog(id segment.ID) (*segment.File, error) {
 		h := f.Header
 		switch {
 		case h.Kind != segment.KindLog || (!id.IsZero() && h.StoreID != id):
-		case newest == nil || h.Number > newest.Header.Number:
+		case newest == nil || h.Number > newest.Number:
 			newest, other = f, newest
 		default:
 			other = f
@@ -103,9 +104,13 @@ func (set fileSet) liveFile(l segment.Live) (*segment.File, error) {
 		}
 	}
 	switch {
-	case f.Header.UUID != l.UUID || f.Header.Kind != l.Kind:
-		return nil, fmt.Errorf("%w: %s is %v segment %v, it should be %v segment %v", ErrCorrupt, path, f.Header.Kind, f.Header.UUID, l.Kind, l.UUID)
-	case f.Size() < l.Valid:
+	case f.Header.Kind == segment.KindPackage && l.Kind == segment.KindPackage:
+		// Which package it is, its digest says.
+		f.UUID = l.UUID
+	case f.UUID != l.UUID || f.Header.Kind != l.Kind:
+		return nil, fmt.Errorf("%w: %s is %v segment %v, it should be %v segment %v", ErrCorrupt, path, f.Header.Kind, f.UUID, l.Kind, l.UUID)
+	}
+	if f.Size() < l.Valid {
 		return nil, fmt.Errorf("%w: %s has %d bytes, it should have %d", ErrCorrupt, path, f.Size(), l.Valid)
 	}
 	return f, nil

@@ -37,15 +37,25 @@ func (st *state) listOpen(prefix string) iter.Seq2[*Entry, error] {
 	}
 }
 
-func (l *sealedLog) list(prefix string) iter.Seq2[*Entry, error] {
+func (l *sealedSegment) list(prefix string) iter.Seq2[*Entry, error] {
+	inner := prefix
+	if a := l.attached; a != nil {
+		switch {
+		case strings.HasPrefix(prefix, a.prefix):
+			inner = prefix[len(a.prefix):]
+		case strings.HasPrefix(a.prefix, prefix):
+			inner = ""
+		default:
+			return func(func(*Entry, error) bool) {}
+		}
+	}
 	return func(yield func(*Entry, error) bool) {
-		for e, err := range l.frozen.Prefix(prefix) {
+		for e, err := range l.frozen.Prefix(inner) {
 			if err != nil {
 				yield(nil, l.wrap(prefix, err))
 				return
 			}
-			l.localize(e)
-			if !yield(e, nil) {
+			if e, ok := l.adapt(e); ok && !yield(e, nil) {
 				return
 			}
 		}

@@ -140,7 +140,7 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	if err := s.removeOrphans(opened); err != nil {
 		return err
 	}
-	s.logEntries = len(r.changes[s.log.Header.Number])
+	s.logEntries = len(r.changes[s.log.Number])
 	s.start(r)
 	s.sealOld(r)
 	return nil
@@ -188,7 +188,7 @@ func (s *Store) removeOrphans(opened fileSet) error {
 func (s *Store) start(r *replay) {
 	st := *s.written
 	st.segs = maps.Clone(st.segs)
-	st.segs[s.log.Header.Number] = s.log.File
+	st.segs[s.log.Number] = s.log.File
 	s.written = &st
 	s.published.Store(s.written)
 	s.sealer.store = s
@@ -202,7 +202,7 @@ func (s *Store) start(r *replay) {
 			s.published.Store(lot[len(lot)-1].state)
 		}
 		for _, w := range lot {
-			s.catalog.add(map[uint64][]*Entry{w.log.Header.Number: w.names}, w.last)
+			s.catalog.add(map[uint64][]*Entry{w.log.Number: w.names}, w.last)
 		}
 	})
 }
@@ -231,7 +231,7 @@ func (s *Store) sealLast() {
 		return
 	}
 	if l, err := j.run(); err == nil && l != nil {
-		s.catalog.sealed(s.log.Header.Number)
+		s.catalog.sealed(s.log.Number)
 	}
 }
 
@@ -242,7 +242,7 @@ func (s *Store) appendClose() error {
 	record := segment.AppendCommit(nil, &segment.Commit{
 		Seq:       s.written.seq + 1,
 		DurableTo: offset,
-		UUID:      s.log.Header.UUID,
+		UUID:      s.log.UUID,
 		Offset:    offset,
 	})
 	err := s.log.Append(int64(len(record)), false, func(w io.Writer) error {

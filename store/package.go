@@ -41,12 +41,12 @@ func openPackage(f *segment.File, path string) (*Store, error) {
 		return nil, fmt.Errorf("opening package %w", err)
 	}
 	s.pkg = l
-	s.published.Store(&state{sealed: []*sealedLog{l}, segs: map[uint64]*segment.File{0: f}})
+	s.published.Store(&state{sealed: []*sealedSegment{l}, segs: map[uint64]*segment.File{0: f}})
 	return s, nil
 }
 
 // openPackageIndex opens the frozen index of the package f.
-func openPackageIndex(f *segment.File) (*sealedLog, error) {
+func openPackageIndex(f *segment.File) (*sealedSegment, error) {
 	if f.Header.Kind != segment.KindPackage {
 		return nil, fmt.Errorf("%s: %w: it is a %v segment of a store, not a package", f.Path, ErrNoStore, f.Header.Kind)
 	}

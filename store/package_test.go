@@ -145,9 +145,11 @@ func TestPackageReadsAsAStore(t *testing.T) {
 	}
 
 	opened := map[string]func() (*store.Store, error){
-		"file":   func() (*store.Store, error) { return store.OpenPackage(path) },
-		"open":   func() (*store.Store, error) { return store.Open(path, &store.Options{ReadOnly: true}) },
-		"reader": func() (*store.Store, error) { return store.OpenPackageAt(bytes.NewReader(content), int64(len(content)), "mem") },
+		"file": func() (*store.Store, error) { return store.OpenPackage(path) },
+		"open": func() (*store.Store, error) { return store.Open(path, &store.Options{ReadOnly: true}) },
+		"reader": func() (*store.Store, error) {
+			return store.OpenPackageAt(bytes.NewReader(content), int64(len(content)), "mem")
+		},
 	}
 	for how, open := range opened {
 		t.Run(how, func(t *testing.T) {

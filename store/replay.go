@@ -16,9 +16,9 @@ import (
 type replay struct {
 	set     fileSet
 	newest  *segment.File
-	live    map[uint64]segment.Live  // what counts but for the newest log
-	segs    map[uint64]*segment.File // the files of live, and the newest log
-	sealed  map[uint64]*sealedLog    // those of the logs that are sealed
+	live    map[uint64]segment.Live   // what counts but for the newest log
+	segs    map[uint64]*segment.File  // the files of live, and the newest log
+	sealed  map[uint64]*sealedSegment // those of the logs that are sealed
 	edit    *index.Editor
 	seq     uint64
 	changes map[uint64][]*Entry // by log: what was replayed of it
@@ -33,8 +33,8 @@ func newReplay(set fileSet, newest *segment.File) (*replay, error) {
 		set:     set,
 		newest:  newest,
 		live:    map[uint64]segment.Live{},
-		segs:    map[uint64]*segment.File{newest.Header.Number: newest},
-		sealed:  map[uint64]*sealedLog{},
+		segs:    map[uint64]*segment.File{newest.Number: newest},
+		sealed:  map[uint64]*sealedSegment{},
 		edit:    index.Table{}.Edit(),
 		changes: map[uint64][]*Entry{},
 		drop:    map[uint64]bool{},
@@ -60,19 +60,35 @@ func (r *replay) state() *state {
 	return st
 }
 
-// openSealed opens the frozen indexes of all logs that are sealed.
+// openSealed opens the frozen indexes of all segments that have one.
 func (r *replay) openSealed() error {
-	for n, f := range r.segs {
-		if f.Header.Kind != segment.KindLog || r.sealed[n] != nil {
-			continue
-		}
-		l, err := openSealed(f, r.live[n].Valid)
-		if err != nil {
+	for n := range r.segs {
+		if err := r.openOneSealed(n); err != nil {
 			return err
 		}
-		if l != nil {
-			r.sealed[n] = l
-		}
+	}
+	return nil
+}
+
+func (r *replay) openOneSealed(n uint64) error {
+	f := r.segs[n]
+	if f.Header.Kind == segment.KindData || r.sealed[n] != nil {
+		return nil
+	}
+	var l *sealedSegment
+	var err error
+	if f.Header.Kind == segment.KindPackage {
+		l, err = openAttached(f, r.live[n])
+	} else {
+		l, err = openSealed(f, r.live[n].Valid)
+	}
+	switch {
+	case err != nil:
+		return err
+	case l != nil:
+		r.sealed[n] = l
+	case f.Header.Kind == segment.KindCompacted:
+		return fmt.Errorf("%s: %w: it has no trailer at its end, offset %d", f.Path, ErrCorrupt, r.live[n].Valid)
 	}
 	return nil
 }
@@ -94,7 +110,7 @@ func (r *replay) logs(from commitRef) error {
 		}
 	}
 	var err error
-	if l := r.sealed[r.newest.Header.Number]; l != nil {
+	if l := r.sealed[r.newest.Number]; l != nil {
 		r.seq = max(r.seq, l.last)
 		r.tail = l.tail()
 	} else {
@@ -106,8 +122,8 @@ func (r *replay) logs(from commitRef) error {
 // log replays one log.
 func (r *replay) log(f *segment.File, limit int64, exact bool, from commitRef) (segment.Tail, error) {
 	o := segment.WalkOptions{
-		Number: f.Header.Number,
-		UUID:   f.Header.UUID,
+		Number: f.Number,
+		UUID:   f.UUID,
 		From:   f.HeaderLen,
 		Limit:  limit,
 		Exact:  exact,
@@ -137,8 +153,17 @@ func (r *replay) apply(f *segment.File, b *segment.Batch) error {
 	}
 	for i := range b.Commit.Ops {
 		op := &b.Commit.Ops[i]
-		if op.Kind == segment.OpDelete {
+		switch op.Kind {
+		case segment.OpDelete:
 			set(&Entry{Name: op.Name, Deleted: true})
+			continue
+		case segment.OpAttach, segment.OpReplace:
+			// What earlier logs did to the live set, the newest one's header has.
+			if f == r.newest {
+				if err := r.exchange(op); err != nil {
+					return fmt.Errorf("commit record at offset %d: %w", b.Commit.Offset, err)
+				}
+			}
 			continue
 		}
 		e, err := r.entry(f, b, op)
@@ -152,8 +177,23 @@ func (r *replay) apply(f *segment.File, b *segment.Batch) error {
 	}
 	r.seq = b.Commit.Seq
 	r.last = commitRef{log: f.Header, seq: b.Commit.Seq, offset: b.Commit.Offset, end: b.End, crc: b.CRC}
-	n := f.Header.Number
+	n := f.Number
 	r.changes[n] = append(r.changes[n], touched...)
+	return nil
+}
+
+// exchange makes segments part of the live set, in place of others.
+func (r *replay) exchange(op *segment.Op) error {
+	for _, l := range op.New {
+		f, err := r.set.liveFile(l)
+		if err != nil {
+			return err
+		}
+		r.live[l.Number], r.segs[l.Number] = l, f
+		if err := r.openOneSealed(l.Number); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -161,7 +201,7 @@ func (r *replay) apply(f *segment.File, b *segment.Batch) error {
 func (r *replay) entry(f *segment.File, b *segment.Batch, op *segment.Op) (*Entry, error) {
 	l := op.Location
 	var e *Entry
-	if rec := b.Record(l); l.Segment == f.Header.Number && rec != nil {
+	if rec := b.Record(l); l.Segment == f.Number && rec != nil {
 		e = newEntry(op.Name, &rec.Info, rec.Attrs)
 	} else if old := r.edit.Get(op.From); op.Kind == segment.OpRename && old != nil && old.Segment == l.Segment && old.Offset == l.Offset {
 		renamed := *old
@@ -190,8 +230,8 @@ func (r *replay) describe(l segment.Location) (*codec.Info, []layout.Attr, error
 		}
 		r.live[l.Segment], r.segs[l.Segment] = live, f
 	}
-	if f.Header.UUID != l.UUID {
-		return nil, nil, fmt.Errorf("%w: %s is segment %v, not %v", ErrCorrupt, f.Path, f.Header.UUID, l.UUID)
+	if f.UUID != l.UUID {
+		return nil, nil, fmt.Errorf("%w: %s is segment %v, not %v", ErrCorrupt, f.Path, f.UUID, l.UUID)
 	}
 	head, err := f.Head(l.Offset)
 	if err != nil {
@@ -261,7 +301,7 @@ func (r *replay) fromCatalog(c *catalog, p index.Position) error {
 		}
 		f, limit = r.segs[p.Segment], live.Valid
 	}
-	if f.Header.UUID != segment.ID(p.SegmentUUID) {
+	if f.UUID != segment.ID(p.SegmentUUID) {
 		return errCatalogUseless
 	}
 	if p.End > limit {

@@ -21,31 +21,29 @@ const (
 	defaultLogMax = 1 << 18
 )
 
-// sealedLog is a log whose names are found through its frozen index.
-type sealedLog struct {
-	file   *segment.File
-	frozen *index.Frozen
-	seal   *segment.Seal
-	after  uint64 // the sequence number of the last batch before the log
-	last   uint64 // and of its own last batch
+// sealedSegment is a segment whose names are found through its frozen index.
+type sealedSegment struct {
+	file     *segment.File
+	frozen   *index.Frozen
+	seal     *segment.Seal
+	after    uint64      // of a log: the sequence number of the last batch before it
+	last     uint64      // the highest sequence number in it
+	attached *attachment // of a package in a store
 }
 
-// covers reports whether the batch seq is one of this log.
-func (l *sealedLog) covers(seq uint64) bool { return l.after < seq && seq <= l.last }
-
 // tail is how the log ends, if it is the newest.
-func (l *sealedLog) tail() segment.Tail {
+func (l *sealedSegment) tail() segment.Tail {
 	return segment.Tail{End: l.seal.IndexOffset, Seq: l.last, Durable: l.seal.IndexOffset, Clean: true, Sealed: true}
 }
 
 // openSealed returns the log f as a sealed one, or nil if it is not sealed. valid
 // is where its batches end, 0 if that is not known.
-func openSealed(f *segment.File, valid int64) (*sealedLog, error) {
+func openSealed(f *segment.File, valid int64) (*sealedSegment, error) {
 	seal, err := f.FindSeal(valid)
 	if err != nil || seal == nil {
 		return nil, err
 	}
-	l := &sealedLog{file: f, seal: seal, after: f.Header.BaseSeq, last: seal.MaxSeq}
+	l := &sealedSegment{file: f, seal: seal, after: f.Header.BaseSeq, last: seal.MaxSeq}
 	if l.frozen, err = openFrozen(f, seal); err != nil {
 		return nil, fmt.Errorf("%s: frozen index at offset %d: %w", f.Path, seal.IndexOffset, fromIndex(err))
 	}
@@ -79,41 +77,57 @@ func fromIndex(err error) error {
 }
 
 // lookup returns where the record of name lies, if the log says anything of it.
-func (l *sealedLog) lookup(name string) (index.Ref, bool, error) {
-	ref, ok, err := l.frozen.Lookup(name)
+func (l *sealedSegment) lookup(name string) (index.Ref, bool, error) {
+	inner := name
+	if a := l.attached; a != nil {
+		var ok bool
+		if inner, ok = a.inside(name); !ok {
+			return index.Ref{}, false, nil
+		}
+	}
+	ref, ok, err := l.frozen.Lookup(inner)
 	if err != nil {
 		return ref, false, l.wrap(name, err)
 	}
 	if ref.Segment == 0 {
-		ref.Segment = l.file.Header.Number
+		ref.Segment = l.file.Number
+	}
+	if l.attached != nil {
+		ref.Seq = l.attached.seq
 	}
 	return ref, ok, nil
 }
 
 // entry returns all that the log says of what lookup has found.
-func (l *sealedLog) entry(name string, ref index.Ref) (*Entry, error) {
+func (l *sealedSegment) entry(name string, ref index.Ref) (*Entry, error) {
 	e, err := l.frozen.Entry(ref)
 	if err != nil {
 		return nil, l.wrap(name, err)
 	}
-	l.localize(e)
+	e, _ = l.adapt(e)
 	return e, nil
 }
 
-// localize fills in the number of the segment, which the index of a log does not
-// repeat for its own records.
-func (l *sealedLog) localize(e *Entry) {
+// adapt makes an entry of the index one of the store: it fills in the number of the
+// segment, which an index does not repeat for its own records, and of an attached
+// package the name and sequence number. It is false if the store leaves the name
+// out.
+func (l *sealedSegment) adapt(e *Entry) (*Entry, bool) {
 	if e.Segment == 0 && !e.Deleted {
-		e.Segment = l.file.Header.Number
+		e.Segment = l.file.Number
 	}
+	if l.attached == nil {
+		return e, true
+	}
+	return l.attached.outside(e)
 }
 
-func (l *sealedLog) wrap(name string, err error) error {
+func (l *sealedSegment) wrap(name string, err error) error {
 	return fmt.Errorf("tensor %q: %s: frozen index: %w", name, l.file.Path, fromIndex(err))
 }
 
 // bySeq orders sealed logs from the newest to the oldest.
-func bySeq(a, b *sealedLog) int {
+func bySeq(a, b *sealedSegment) int {
 	switch {
 	case a.last > b.last:
 		return -1
@@ -123,18 +137,27 @@ func bySeq(a, b *sealedLog) int {
 	return 0
 }
 
+// covers reports whether the batch seq is one of a log.
+func (l *sealedSegment) covers(seq uint64) bool {
+	return l.file.Header.Kind == segment.KindLog && l.after < seq && seq <= l.last
+}
+
 // withSealed is st with l among the sealed logs and its entries no longer among
 // those of the unsealed ones.
-func (st *state) withSealed(l *sealedLog) *state {
+func (st *state) withSealed(l *sealedSegment) *state {
 	next := *st
-	next.sealed = append(slices.Clone(st.sealed), l)
-	slices.SortFunc(next.sealed, bySeq)
+	next.sealed = insertSealed(st.sealed, l)
 	next.open = withoutRange(st.open, l)
 	return &next
 }
 
+// insertSealed is list, which is not changed, with l at its place.
+func insertSealed(list []*sealedSegment, l ...*sealedSegment) []*sealedSegment {
+	return slices.SortedFunc(slices.Values(slices.Concat(list, l)), bySeq)
+}
+
 // withoutRange is table without the entries that l covers.
-func withoutRange(table index.Table, l *sealedLog) index.Table {
+func withoutRange(table index.Table, l *sealedSegment) index.Table {
 	edit := index.Table{}.Edit()
 	for e := range table.Ascend("") {
 		if !l.covers(e.Seq) {
@@ -164,7 +187,7 @@ type sealJob struct {
 func (j *sealJob) entries(yield func(*Entry) bool) {
 	for e := range j.table.Ascend("") {
 		if j.file.Header.BaseSeq < e.Seq && e.Seq <= j.last {
-			if e.Segment == j.file.Header.Number {
+			if e.Segment == j.file.Number {
 				own := *e
 				own.Segment = 0
 				e = &own
@@ -188,7 +211,7 @@ func (j *sealJob) worth(min int) bool {
 }
 
 // run writes the frozen index to the file and opens the log as a sealed one.
-func (j *sealJob) run() (*sealedLog, error) {
+func (j *sealJob) run() (*sealedSegment, error) {
 	frozen, err := index.BuildFrozen(j.entries)
 	if err != nil {
 		return nil, fmt.Errorf("sealing %s: %w", j.file.Path, err)
@@ -225,7 +248,7 @@ func (s *sealer) wait() { s.jobs.Wait() }
 func (s *sealer) idle() bool { return s.active.Load() == 0 }
 
 // adopt makes the store look up the names of l in its frozen index.
-func (s *Store) adopt(l *sealedLog) {
+func (s *Store) adopt(l *sealedSegment) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	// With nothing pending, what is written and what is published are the same.
@@ -234,5 +257,5 @@ func (s *Store) adopt(l *sealedLog) {
 	}
 	s.written = s.written.withSealed(l)
 	s.published.Store(s.written)
-	s.catalog.sealed(l.file.Header.Number)
+	s.catalog.sealed(l.file.Number)
 }

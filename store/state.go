@@ -23,14 +23,14 @@ type Entry = index.Entry
 type state struct {
 	seq    uint64                   // of the last batch in it
 	open   index.Table              // what the batches of the unsealed logs say, tombstones included
-	sealed []*sealedLog             // the others, the newest first
+	sealed []*sealedSegment         // the others, the newest first
 	segs   map[uint64]*segment.File // every file that counts, by number
 }
 
 // found is where a name was found: in the unsealed logs, or in a sealed one.
 type found struct {
 	entry *Entry // nil if it was in log
-	log   *sealedLog
+	log   *sealedSegment
 	ref   index.Ref
 }
 

@@ -40,7 +40,7 @@ type Store struct {
 	closeSeq   uint64                  // sequence number of that mark
 	sealer     sealer
 
-	pkg *sealedLog // if the store is a package
+	pkg *sealedSegment // if the store is a package
 
 	// For reading beside a writer.
 	refreshing sync.Mutex

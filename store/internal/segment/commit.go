@@ -5,14 +5,15 @@ import (
 	"fmt"
 )
 
-// OpKind says what an operation does. The numbers are disk format; 4 and 5 are
-// taken by attach and replace.
+// OpKind says what an operation does. The numbers are disk format.
 type OpKind uint8
 
 const (
-	OpPut    OpKind = 1
-	OpDelete OpKind = 2
-	OpRename OpKind = 3
+	OpPut     OpKind = 1
+	OpDelete  OpKind = 2
+	OpRename  OpKind = 3
+	OpAttach  OpKind = 4 // a package becomes part of the store
+	OpReplace OpKind = 5 // segments take the place of others, which no longer count
 )
 
 // Location is where a put record lies.
@@ -30,6 +31,8 @@ type Op struct {
 	Name     string
 	From     string   // rename: the name that goes
 	Location Location // put, rename: the record that Name stands for from now on
+	Old      []uint64 // replace: the numbers of the segments that go
+	New      []Live   // attach: the package; replace: the segments that come
 }
 
 // Commit is what makes a batch true.
@@ -58,7 +61,13 @@ func (c *Commit) IsClose() bool { return len(c.Ops) == 0 && c.DurableTo == c.Off
 //	u8 kind  u8 zero  u16 length of name
 //	put, rename: u64 segment  16 uuid  u64 offset  u64 length  u32 CRC-32C
 //	rename: u16 length of the old name, the old name
-//	name
+//	put, delete, rename: name
+//	attach: a live entry with its extra
+//	replace: u32 number of old ones, their u64 numbers, u32 number of new ones, for
+//	    each a live entry with its extra
+//
+// A live entry with its extra is the 40 bytes of a segment header's, and then the
+// extra itself.
 const (
 	commitFixed  = 64
 	opFixed      = 4
@@ -72,7 +81,7 @@ func AppendCommit(dst []byte, c *Commit) []byte {
 		op := &c.Ops[i]
 		p = append(p, byte(op.Kind), 0)
 		p = binary.LittleEndian.AppendUint16(p, uint16(len(op.Name)))
-		if op.Kind != OpDelete {
+		if op.hasLocation() {
 			l := &op.Location
 			p = binary.LittleEndian.AppendUint64(p, l.Segment)
 			p = append(p, l.UUID[:]...)
@@ -84,6 +93,16 @@ func AppendCommit(dst []byte, c *Commit) []byte {
 			p = binary.LittleEndian.AppendUint16(p, uint16(len(op.From)))
 			p = append(p, op.From...)
 		}
+		if op.Kind == OpReplace {
+			p = binary.LittleEndian.AppendUint32(p, uint32(len(op.Old)))
+			for _, n := range op.Old {
+				p = binary.LittleEndian.AppendUint64(p, n)
+			}
+			p = binary.LittleEndian.AppendUint32(p, uint32(len(op.New)))
+		}
+		for i := range op.New {
+			p = append(appendLive(p, &op.New[i]), op.New[i].Extra...)
+		}
 		p = append(p, op.Name...)
 	}
 	binary.LittleEndian.PutUint32(p[0:], uint32(len(c.Ops)))
@@ -94,6 +113,9 @@ func AppendCommit(dst []byte, c *Commit) []byte {
 	binary.LittleEndian.PutUint64(p[48:], uint64(len(p)-commitFixed))
 	return appendControl(dst, KeyCommit, p)
 }
+
+// hasLocation reports whether the operation names a record.
+func (op *Op) hasLocation() bool { return op.Kind == OpPut || op.Kind == OpRename }
 
 // errElsewhere says that a commit record belongs to another place: bytes that
 // were stored inside a tensor, or left over.
@@ -142,54 +164,135 @@ func parseCommit(record []byte, uuid ID, off int64) (*Commit, error) {
 
 // parseOp reads the operation at the start of p into op and returns what follows.
 func parseOp(p []byte, op *Op) ([]byte, error) {
-	short := fmt.Errorf("%w: operation cut short", ErrCorrupt)
-	if len(p) < opFixed {
-		return nil, short
+	c := cursor{b: p}
+	op.Kind = OpKind(c.u8())
+	flags := c.u8()
+	nameLen := int(c.u16())
+	if c.short {
+		return nil, errOpShort
 	}
-	op.Kind = OpKind(p[0])
-	nameLen := int(binary.LittleEndian.Uint16(p[2:]))
-	if op.Kind < OpPut || op.Kind > OpRename || p[1] != 0 {
-		return nil, fmt.Errorf("%w: operation %d, flags %#x", ErrNewerFormat, p[0], p[1])
+	if op.Kind < OpPut || op.Kind > OpReplace || flags != 0 {
+		return nil, fmt.Errorf("%w: operation %d, flags %#x", ErrNewerFormat, op.Kind, flags)
 	}
-	p = p[opFixed:]
-	if op.Kind != OpDelete {
-		if len(p) < locationSize {
-			return nil, short
-		}
-		op.Location = Location{
-			Segment: binary.LittleEndian.Uint64(p[0:]),
-			UUID:    ID(p[8:24]),
-			Offset:  int64(binary.LittleEndian.Uint64(p[24:])),
-			Length:  int64(binary.LittleEndian.Uint64(p[32:])),
-			CRC:     binary.LittleEndian.Uint32(p[40:]),
-		}
+	if op.hasLocation() {
 		l := &op.Location
-		if l.Offset < Alignment || l.Length < Alignment || l.Offset%Alignment != 0 || l.Length%Alignment != 0 || l.Offset+l.Length < 0 {
+		l.Segment = c.u64()
+		copy(l.UUID[:], c.bytes(16))
+		l.Offset, l.Length, l.CRC = int64(c.u64()), int64(c.u64()), c.u32()
+		if !c.short && (l.Offset < Alignment || l.Length < Alignment || l.Offset%Alignment != 0 || l.Length%Alignment != 0 || l.Offset+l.Length < 0) {
 			return nil, fmt.Errorf("%w: record of %d bytes at offset %d", ErrCorrupt, l.Length, l.Offset)
 		}
-		p = p[locationSize:]
 	}
-	if op.Kind == OpRename {
-		if len(p) < 2 {
-			return nil, short
+	var err error
+	switch op.Kind {
+	case OpRename:
+		op.From, err = c.name(int(c.u16()))
+	case OpAttach:
+		op.New, err = c.lives(1)
+	case OpReplace:
+		op.Old = c.numbers(c.u32())
+		op.New, err = c.lives(c.u32())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if op.Kind <= OpRename {
+		op.Name, err = c.name(nameLen)
+	} else if nameLen != 0 {
+		err = fmt.Errorf("%w: operation %d with a name", ErrCorrupt, op.Kind)
+	}
+	if c.short {
+		return nil, errOpShort
+	}
+	return c.b, err
+}
+
+var errOpShort = fmt.Errorf("%w: operation cut short", ErrCorrupt)
+
+// cursor takes fields off the front of b. Once b is too short it gives zeros.
+type cursor struct {
+	b     []byte
+	short bool
+}
+
+func (c *cursor) bytes(n int) []byte {
+	if c.short || n > len(c.b) {
+		c.short = true
+		return nil
+	}
+	b := c.b[:n:n]
+	c.b = c.b[n:]
+	return b
+}
+
+func (c *cursor) u8() byte {
+	if b := c.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (c *cursor) u16() uint16 {
+	if b := c.bytes(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
+	}
+	return 0
+}
+
+func (c *cursor) u32() uint32 {
+	if b := c.bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (c *cursor) u64() uint64 {
+	if b := c.bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// name takes a tensor's name of n bytes.
+func (c *cursor) name(n int) (string, error) {
+	if !c.short && (n == 0 || n > MaxName) {
+		return "", fmt.Errorf("%w: name of %d bytes", ErrCorrupt, n)
+	}
+	return string(c.bytes(n)), nil
+}
+
+func (c *cursor) numbers(n uint32) []uint64 {
+	if uint64(n)*8 > uint64(len(c.b)) {
+		c.short = true
+		return nil
+	}
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = c.u64()
+	}
+	return out
+}
+
+// lives takes n live entries, each with its extra.
+func (c *cursor) lives(n uint32) ([]Live, error) {
+	if uint64(n)*liveEntrySize > uint64(len(c.b)) {
+		c.short = true
+		return nil, nil
+	}
+	out := make([]Live, n)
+	for i := range out {
+		b := c.bytes(liveEntrySize)
+		if b == nil {
+			return nil, nil
 		}
-		fromLen := int(binary.LittleEndian.Uint16(p))
-		p = p[2:]
-		if len(p) < fromLen {
-			return nil, short
+		l, extra, err := parseLive(b)
+		if err != nil {
+			return nil, err
 		}
-		if fromLen == 0 || fromLen > MaxName {
-			return nil, fmt.Errorf("%w: old name of %d bytes", ErrCorrupt, fromLen)
+		if extra > 0 {
+			l.Extra = append([]byte(nil), c.bytes(int(extra))...)
 		}
-		op.From = string(p[:fromLen])
-		p = p[fromLen:]
+		out[i] = l
 	}
-	if len(p) < nameLen {
-		return nil, short
-	}
-	if nameLen == 0 || nameLen > MaxName {
-		return nil, fmt.Errorf("%w: name of %d bytes", ErrCorrupt, nameLen)
-	}
-	op.Name = string(p[:nameLen])
-	return p[nameLen:], nil
+	return out, nil
 }

@@ -45,6 +45,11 @@ type File struct {
 	HeaderLen int64
 	Path      string
 
+	// Number and UUID are those of the header. A package has none there: in a store
+	// it has those that the attach operation gives it.
+	Number uint64
+	UUID   ID
+
 	raw      RawFile
 	unmapped bool
 	size     atomic.Int64 // bytes that may be read: the file's size, or the log's tail
@@ -92,6 +97,7 @@ func (f *File) init() error {
 	if f.Header, f.HeaderLen, err = ReadHeader(f.raw, size); err != nil {
 		return err
 	}
+	f.Number, f.UUID = f.Header.Number, f.Header.UUID
 	if n, ok := ParseFileName(filepath.Base(f.Path)); ok && f.Header.Kind != KindPackage && n != f.Header.Number {
 		return fmt.Errorf("%w: the header is that of segment %d", ErrCorrupt, f.Header.Number)
 	}

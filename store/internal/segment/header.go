@@ -94,18 +94,40 @@ func AppendHeader(dst []byte, h *Header) []byte {
 	copy(p[16:], h.StoreID[:])
 	copy(p[32:], h.UUID[:])
 	binary.LittleEndian.PutUint64(p[48:], h.BaseSeq)
-	for _, l := range h.Live {
-		p = binary.LittleEndian.AppendUint64(p, l.Number)
-		p = append(p, l.UUID[:]...)
-		p = binary.LittleEndian.AppendUint64(p, uint64(l.Valid))
-		p = binary.LittleEndian.AppendUint16(p, uint16(l.Kind))
-		p = append(p, 0, 0)
-		p = binary.LittleEndian.AppendUint32(p, uint32(len(l.Extra)))
+	for i := range h.Live {
+		p = appendLive(p, &h.Live[i])
 	}
 	for _, l := range h.Live {
 		p = append(p, l.Extra...)
 	}
 	return appendControl(dst, KeyHeader, p)
+}
+
+// appendLive appends the live entry of l, without its extra.
+func appendLive(p []byte, l *Live) []byte {
+	p = binary.LittleEndian.AppendUint64(p, l.Number)
+	p = append(p, l.UUID[:]...)
+	p = binary.LittleEndian.AppendUint64(p, uint64(l.Valid))
+	p = binary.LittleEndian.AppendUint16(p, uint16(l.Kind))
+	p = append(p, 0, 0)
+	return binary.LittleEndian.AppendUint32(p, uint32(len(l.Extra)))
+}
+
+// parseLive reads the live entry in b, and how long its extra is.
+func parseLive(b []byte) (Live, uint32, error) {
+	l := Live{
+		Number: binary.LittleEndian.Uint64(b[0:]),
+		UUID:   ID(b[8:24]),
+		Valid:  int64(binary.LittleEndian.Uint64(b[24:])),
+		Kind:   Kind(binary.LittleEndian.Uint16(b[32:])),
+	}
+	switch {
+	case l.Kind < KindLog || l.Kind > KindPackage:
+		return l, 0, fmt.Errorf("%w: live segment %d of %v", ErrNewerFormat, l.Number, l.Kind)
+	case l.Valid < Alignment || l.Valid%Alignment != 0:
+		return l, 0, fmt.Errorf("%w: live segment %d has a valid length of %d", ErrCorrupt, l.Number, l.Valid)
+	}
+	return l, binary.LittleEndian.Uint32(b[36:]), nil
 }
 
 // ReadHeader reads the header of the segment of size bytes behind r and returns
@@ -150,24 +172,14 @@ func parseHeader(record []byte) (*Header, error) {
 	extras := p[headerFixed+n*liveEntrySize:]
 	h.Live = make([]Live, n)
 	for i := range h.Live {
-		e := p[headerFixed+i*liveEntrySize:]
-		l := Live{
-			Number: binary.LittleEndian.Uint64(e[0:]),
-			UUID:   ID(e[8:24]),
-			Valid:  int64(binary.LittleEndian.Uint64(e[24:])),
-			Kind:   Kind(binary.LittleEndian.Uint16(e[32:])),
-		}
-		if l.Kind < KindLog || l.Kind > KindPackage {
-			return nil, fmt.Errorf("%w: live segment %d of %v", ErrNewerFormat, l.Number, l.Kind)
-		}
-		if l.Valid < Alignment || l.Valid%Alignment != 0 {
-			return nil, fmt.Errorf("%w: live segment %d has a valid length of %d", ErrCorrupt, l.Number, l.Valid)
+		l, extra, err := parseLive(p[headerFixed+i*liveEntrySize:])
+		if err != nil {
+			return nil, err
 		}
 		if i > 0 && l.Number <= h.Live[i-1].Number {
 			return nil, fmt.Errorf("%w: live segments out of order at %d", ErrCorrupt, l.Number)
 		}
-		extra := int64(binary.LittleEndian.Uint32(e[36:]))
-		if extra > int64(len(extras)) {
+		if int64(extra) > int64(len(extras)) {
 			return nil, fmt.Errorf("%w: live segment %d with an extra of %d bytes where %d are left", ErrCorrupt, l.Number, extra, len(extras))
 		}
 		if extra > 0 {

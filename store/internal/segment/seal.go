@@ -112,15 +112,17 @@ func (f *File) Seal(valid int64, frozen []byte, minSeq, maxSeq uint64) (*Seal, e
 	return s, f.grow(max(f.Size(), s.End()))
 }
 
-// FindSeal returns how the segment is sealed, or nil if it is not. valid is the end
-// of its records; where that is not known, in the newest log, it is 0, and a
-// seal is looked for at the end of the file.
+// FindSeal returns how the segment is sealed, or nil if it is not. valid is how much
+// of the file counts: of a log, the end of its batches, of others, all of it. Where
+// that is not known, in the newest log and in a package on its own, it is 0, and
+// the seal is looked for at the end of the file.
 //
-// A trailer that is not whole makes an unsealed segment: sealing may have been
-// interrupted. All that it says can be had from the commit records.
+// A trailer that is not whole makes an unsealed segment: the sealing of a log may
+// have been interrupted. All that it says can be had from the commit records.
 func (f *File) FindSeal(valid int64) (*Seal, error) {
 	at := f.Size() - trailerSize
-	if valid > 0 {
+	switch {
+	case valid > 0 && f.Header.Kind == KindLog:
 		head, err := f.Head(valid)
 		if err != nil {
 			return nil, ioErrorOnly(err)
@@ -129,8 +131,10 @@ func (f *File) FindSeal(valid int64) (*Seal, error) {
 			return nil, nil
 		}
 		at = valid + head.Len() + Alignment
+	case valid > 0:
+		at = valid - trailerSize
 	}
-	if at < valid || at > f.Size()-trailerSize || at%Alignment != 0 {
+	if at < 0 || at > f.Size()-trailerSize || at%Alignment != 0 {
 		return nil, nil
 	}
 	var b [trailerSize]byte
@@ -138,7 +142,7 @@ func (f *File) FindSeal(valid int64) (*Seal, error) {
 		return nil, ioErrorOnly(err)
 	}
 	s, err := parseTrailer(b[:], at)
-	if err != nil || s.UUID != f.Header.UUID || s.Kind != f.Header.Kind || (valid > 0 && s.IndexOffset != valid) {
+	if err != nil || s.UUID != f.Header.UUID || s.Kind != f.Header.Kind || (valid > 0 && f.Header.Kind == KindLog && s.IndexOffset != valid) {
 		return nil, onlyNewer(err)
 	}
 	return s, nil

@@ -271,7 +271,7 @@ func (w *walker) checkOps(b *Batch) error {
 	for i := range b.Commit.Ops {
 		op := &b.Commit.Ops[i]
 		l := &op.Location
-		if op.Kind == OpDelete || l.Segment != w.o.Number {
+		if !op.hasLocation() || l.Segment != w.o.Number {
 			continue
 		}
 		if l.UUID != w.o.UUID || l.Offset+l.Length > b.Commit.Offset {
