@@ -100,7 +100,7 @@ func newChase(bytes int) *chase {
 
 // walk takes n steps and returns the seconds that one took.
 func (c *chase) walk(n int) float64 {
-	t, _ := seconds(func() error {
+	t, _ := processorSeconds(func() error {
 		at := c.at
 		for range n {
 			at = c.next[at].next

@@ -96,7 +96,7 @@ func (b *bench) lookups(st *store.Store, dir string, count int) error {
 		func() (float64, error) { return walk.walk(n), nil },
 		func() (float64, error) {
 			offsets.next()
-			s, err := seconds(func() error {
+			s, err := processorSeconds(func() error {
 				for _, k := range offsets.numbers {
 					if _, err := f.ReadAt(make([]byte, smallBytes), int64(k)*smallBytes); err != nil {
 						return err

@@ -95,7 +95,7 @@ func (b *bench) readMaps(dir, what string, firstAim *aim) error {
 	var huge, read int64
 	var first, second []float64
 	pread := func() (float64, error) {
-		s, err := seconds(func() error { return readPieces(f, 0, size, buf, use) })
+		s, err := processorSeconds(func() error { return readPieces(f, 0, size, buf, use) })
 		return float64(size) / s, err
 	}
 	fresh := func() (float64, error) {
@@ -106,7 +106,7 @@ func (b *bench) readMaps(dir, what string, firstAim *aim) error {
 		defer st.Close()
 		pass := func() (float64, error) {
 			read = 0
-			s, err := seconds(func() error {
+			s, err := processorSeconds(func() error {
 				return st.View(func(tx *store.Tx) error {
 					for e, err := range tx.List("") {
 						if err != nil {

@@ -43,9 +43,9 @@ func (n *randomNames) next() []string {
 	return n.names
 }
 
-// timeEach calls f with each of the names and returns the seconds a call.
+// timeEach calls f with each of the names and returns the seconds a call, on the processor.
 func timeEach(names []string, f func(string) error) (float64, error) {
-	s, err := seconds(func() error {
+	s, err := processorSeconds(func() error {
 		for _, name := range names {
 			if err := f(name); err != nil {
 				return err

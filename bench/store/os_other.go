@@ -2,11 +2,18 @@
 
 package main
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // What Linux tells of itself and others do not, or not in a way that is worth the code here.
 
 func datasync(f *os.File) error { return f.Sync() }
+
+var started = time.Now()
+
+func threadTime() time.Duration { return time.Since(started) }
 
 func inMemory(string) bool { return false }
 
