@@ -94,8 +94,8 @@ func buildPair(b *flatbuffers.Builder, key, value string) flatbuffers.UOffsetT {
 // The builder gives a table the vtable of an earlier one if their fields have
 // the same places, even if the tables differ in length, which the vtable also
 // has. The tables that could meet this way are built so that they don't: a pair
-// with the value first, an Int with both fields, a dimension with a name. What
-// is written is then right to the last byte.
+// with the value first, an Int or a Decimal with all fields, a dimension with a
+// name. What is written is then right to the last byte.
 
 // buildShape adds the dimensions of a tensor; names is nil or has one name for
 // each of the first dimensions.

@@ -1,7 +1,6 @@
 package codec_test
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -34,6 +33,11 @@ func addSeeds(f *testing.F) {
 		d := must(layout.NewDense(dt, []int64{2, 3}, counting(dt, 6*int64(dt.Size()))))
 		d = must(d.WithDimNames("row", "column"))
 		f.Add(encode(f, d, layout.Attr{Key: "tstore.name", Value: "x"}, layout.Attr{Key: "unit", Value: "m"}))
+	}
+	for _, l := range sparseLayouts {
+		for _, indices := range []layout.IndexType{layout.IndexAuto, layout.IndexUint16, layout.IndexInt64} {
+			f.Add(encode(f, example(f, l, indices)))
+		}
 	}
 	f.Add(codec.ControlHead("tstore.commit", "1", 64))
 	f.Add(codec.EndOfStream())
@@ -107,28 +111,66 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(
-			[]any{info.DType, info.Layout, info.Shape, info.DimNames, info.NNZ},
-			[]any{got.DType(), got.Layout(), got.Shape(), got.DimNames(), got.NNZ()}, sameDType, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("described (-) and decoded (+) differ:\n%s", diff)
+		if diff := cmp.Diff(infoOf(got), info, cmpopts.EquateEmpty(), sameDType); diff != "" {
+			t.Fatalf("decoded (-) and described (+) differ:\n%s", diff)
 		}
-		switch got := got.(type) {
-		case *layout.Dense:
-			checkDense(t, got, b)
+		if info.Bytes > int64(len(b)) {
+			t.Fatalf("%d bytes of elements and indices in %d", info.Bytes, len(b))
+		}
+		again, err := codec.Decode(encode(t, got))
+		if err != nil {
+			t.Fatalf("after a round trip: %v", err)
+		}
+		if !layout.Equal(got, again) || !layout.SameDimNames(got, again) {
+			t.Fatal("a round trip makes another tensor")
 		}
 	})
 }
 
-func checkDense(t *testing.T, d *layout.Dense, b []byte) {
-	if d.NumBytes() > int64(len(b)) {
-		t.Fatalf("%d bytes of elements in %d", d.NumBytes(), len(b))
-	}
-	elements := d.AppendRowMajor(nil)
-	again := decodeDense(t, encode(t, d))
-	if !bytes.Equal(again.AppendRowMajor(nil), elements) {
-		t.Fatal("elements differ after a round trip")
-	}
-	if diff := cmp.Diff([]any{d.DType(), d.Shape(), d.DimNames()}, []any{again.DType(), again.Shape(), again.DimNames()}, sameDType, cmpopts.EquateEmpty()); diff != "" {
-		t.Fatalf("round trip: before (-), after (+):\n%s", diff)
-	}
+// FuzzSparse reads sparse tensors and uses them as a program would that does
+// not know where they come from: Validate, then convert, with little memory.
+func FuzzSparse(f *testing.F) {
+	addSeeds(f)
+	limited := layout.ConvertOptions{MaxBytes: 1 << 20}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := codec.Decode(b)
+		if err != nil || got.Layout() == layout.LayoutDense {
+			return
+		}
+		invalid := validate(got)
+		dense, err := layout.ToDense(got, &limited)
+		if err != nil {
+			// What conversion sorts or sums, Validate refuses; the other way
+			// round it is memory alone that is missing, or opaque elements
+			// that can't be summed.
+			if invalid == nil && !errors.Is(err, layout.ErrTooLarge) && !errors.Is(err, layout.ErrShape) && !errors.Is(err, layout.ErrDuplicate) {
+				t.Fatalf("valid, but %v", err)
+			}
+			return
+		}
+		if _, err := layout.CountNonZero(got); err != nil {
+			t.Fatalf("converted, but not counted: %v", err)
+		}
+		back, err := layout.Convert(dense, got.Layout(), &limited)
+		if err != nil {
+			if errors.Is(err, layout.ErrTooLarge) {
+				return
+			}
+			t.Fatalf("not back to %v: %v", got.Layout(), err)
+		}
+		if err := validate(back); err != nil {
+			t.Fatalf("converted to something invalid: %v", err)
+		}
+		again, err := layout.ToDense(back, &limited)
+		if err != nil {
+			if errors.Is(err, layout.ErrTooLarge) {
+				return
+			}
+			t.Fatal(err)
+		}
+		sparser, err := layout.Convert(again, got.Layout(), &limited)
+		if err != nil || !layout.Equal(back, sparser) {
+			t.Fatalf("from dense to %v twice is not the same: %v", got.Layout(), err)
+		}
+	})
 }

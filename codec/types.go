@@ -255,7 +255,7 @@ func buildType(b *flatbuffers.Builder, dt layout.DType) (fb.Type, flatbuffers.UO
 		fb.DecimalStart(b)
 		fb.DecimalAddPrecision(b, int32(dt.Precision()))
 		fb.DecimalAddScale(b, int32(dt.Scale()))
-		fb.DecimalAddBitWidth(b, int32(dt.Size())*8)
+		b.PrependInt32Slot(2, int32(dt.Size())*8, 0) // bitWidth, also if it has its default value
 		return fb.TypeDecimal, fb.DecimalEnd(b)
 	case layout.KindDate:
 		unit := fb.DateUnitDAY

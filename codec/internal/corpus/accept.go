@@ -19,7 +19,7 @@ type accept struct {
 	elements []byte   // in row-major order
 }
 
-func accepts() []accept { return slices.Concat(denseAccepts(), typeAccepts()) }
+func accepts() []accept { return slices.Concat(denseAccepts(), typeAccepts(), sparseAccepts()) }
 
 // numbers are the elements of most messages: 1, 2, 3, ….
 func numbers(n int) []byte {

@@ -16,7 +16,7 @@ type reject struct {
 }
 
 func rejects() []reject {
-	return slices.Concat(framingRejects(), flatbufferRejects(), messageRejects(), typeRejects(), denseRejects())
+	return slices.Concat(framingRejects(), flatbufferRejects(), messageRejects(), typeRejects(), denseRejects(), sparseRejects())
 }
 
 func framingRejects() []reject {

@@ -2,7 +2,9 @@
 //
 //	interop -python VENV/bin/python
 //
-// The Python needs the packages of requirements.txt. For every comparison it
+// The Python needs the packages of requirements.txt; pyarrow brings Arrow's C++
+// library, against which arrow/messages.cc is compiled by c++ or what the
+// environment variable CXX names. For every comparison it
 // prints how many messages were compared; a difference, or nothing to compare,
 // is a failure.
 package main
@@ -43,7 +45,10 @@ func run(python, dir string) error {
 	if err != nil {
 		return err
 	}
-	return compareDense(python, filepath.Join(source, "dense.py"), dir)
+	if err := compareDense(python, filepath.Join(source, "dense.py"), dir); err != nil {
+		return err
+	}
+	return compareArrow(python, source, dir)
 }
 
 // output runs a program, whose standard error goes to ours, and returns the
