@@ -27,7 +27,7 @@ build: ## build the command into bin/tstore
 	$(GO) build -o bin/tstore ./cmd/tstore
 
 .PHONY: demo
-demo: build ## put real arrays into a store, list and show them, get one back, prove that it is the same
+demo: build ## put real arrays into a store, show them, get them back, prove that they are the same
 	@cmd/tstore/demo.sh
 
 .PHONY: test

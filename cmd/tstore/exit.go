@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/codec/mtx"
 	"github.com/tstore/tstore/codec/npy"
+	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
 )
 
@@ -74,9 +76,13 @@ var hints = []struct {
 	{store.ErrOutcomeUnknown, exitFailure, "see with \"tstore ls\" whether it is there"},
 	{npy.ErrInvalid, exitCorrupt, "make the file again"},
 	{npy.ErrTruncated, exitCorrupt, "make or copy the file again"},
+	{mtx.ErrInvalid, exitCorrupt, "make the file again"},
+	{mtx.ErrTruncated, exitCorrupt, "make or copy the file again"},
 	{codec.ErrInvalid, exitCorrupt, "make the file again"},
 	{codec.ErrTruncated, exitCorrupt, "make or copy the file again"},
 	{codec.ErrEndOfStream, exitCorrupt, "make the file again"},
+	{layout.ErrLayout, exitFailure, "coo is for any shape, csr and csc are for matrices, csf is for two or more dimensions"},
+	{layout.ErrTooLarge, exitFailure, "keep it sparse: .msg and .mtx files hold sparse tensors"},
 	{syscall.ENOSPC, exitFailure, "make room on the disk and try again"},
 }
 

@@ -23,6 +23,7 @@ type format struct {
 	name       string   // for --format
 	extensions []string // with the dot, lower case
 	magic      string   // first bytes of every file, or empty if there is no telling
+	dense      bool     // it holds dense tensors only
 
 	// read returns what is in a file. The content may lie in b.
 	read func(b []byte) (content, error)
@@ -31,7 +32,7 @@ type format struct {
 }
 
 // formats are the kinds of file that tensors come from and go to.
-var formats = []*format{npyFormat, msgFormat}
+var formats = []*format{npyFormat, msgFormat, mtxFormat, mtxGzipFormat}
 
 // formatNames returns the values of --format, as "npy or msg".
 func formatNames() string {

@@ -11,6 +11,7 @@ var npyFormat = &format{
 	name:       "npy",
 	extensions: []string{".npy"},
 	magic:      "\x93NUMPY",
+	dense:      true,
 	read: func(b []byte) (content, error) {
 		d, err := npy.Decode(b)
 		if err != nil {

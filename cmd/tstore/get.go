@@ -21,29 +21,36 @@ const largeText = 64 << 20
 func newGet() *cobra.Command {
 	var file, formatName string
 	var raw bool
+	var to layoutFlag
 	cmd := &cobra.Command{
 		Use:   "get STORE NAME [-o FILE]",
 		Short: "Print a tensor, or write it to a file",
 		Long: `Print the values of a tensor the way NumPy does, or write the tensor to FILE. FILE - is standard
 output. A .msg file keeps everything: element type, dimension names and attributes. A .npy file
-keeps what NumPy knows.`,
+keeps what NumPy knows; a sparse tensor becomes dense in it. A .mtx file is text and holds a matrix.`,
 		Example: `  tstore get mystore train/x
   tstore get mystore train/x -o x.npy
   tstore get mystore train/x -o x.msg
+  tstore get mystore graph -o graph.mtx.gz
+  tstore get mystore graph --layout dense
   tstore get mystore weights -o weights.npy --raw     (bfloat16 as uint16)
   tstore get mystore train/x -o - --format npy | ssh host 'cat > x.npy'`,
 		Args: names("STORE", "NAME"),
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE` instead of printing the values")
 	cmd.Flags().StringVar(&formatName, "format", "", "`FORMAT` of FILE, if its extension does not tell: "+formatNames())
+	to.addTo(cmd, "convert to")
 	cmd.Flags().BoolVar(&raw, "raw", false, "write the bits of each element as unsigned integers, for types that the format lacks")
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
 		path, name := args[0], args[1]
+		if err := to.parse(); err != nil {
+			return err
+		}
 		if !cmd.Flags().Changed("output") {
 			if formatName != "" || raw {
 				return usagef("--format and --raw are for -o FILE")
 			}
-			return printTensor(cmd, path, name)
+			return printTensor(cmd, path, name, &to)
 		}
 		if file == "" {
 			return usagef("-o needs the name of a file, or - for standard output")
@@ -55,13 +62,13 @@ keeps what NumPy knows.`,
 		if f == nil {
 			return usagef("-o %s: nothing tells its format; call it %s, or give --format %s", file, formatExtensions(), formatNames())
 		}
-		return saveTensor(cmd, path, name, file, f, raw)
+		return saveTensor(cmd, path, name, file, f, &to, raw)
 	})
 	return cmd
 }
 
 // saveTensor writes a tensor to a file.
-func saveTensor(cmd *cobra.Command, path, name, file string, f *format, raw bool) error {
+func saveTensor(cmd *cobra.Command, path, name, file string, f *format, to *layoutFlag, raw bool) error {
 	st, err := openReading(path)
 	if err != nil {
 		return err
@@ -75,6 +82,12 @@ func saveTensor(cmd *cobra.Command, path, name, file string, f *format, raw bool
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	if t, err = to.convert(t); err == nil && (f.dense || raw) && t.Layout() != layout.LayoutDense {
+		t, err = convertTensor(t, layout.LayoutDense)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %q: %w", path, name, err)
+	}
 	if raw {
 		if t, err = npy.Raw(t); err != nil {
 			return fmt.Errorf("%s: %q: %w", path, name, err)
@@ -86,7 +99,7 @@ func saveTensor(cmd *cobra.Command, path, name, file string, f *format, raw bool
 }
 
 // printTensor prints a tensor's type, shape and values.
-func printTensor(cmd *cobra.Command, path, name string) error {
+func printTensor(cmd *cobra.Command, path, name string, to *layoutFlag) error {
 	st, err := openReading(path)
 	if err != nil {
 		return err
@@ -105,6 +118,9 @@ func printTensor(cmd *cobra.Command, path, name string) error {
 		if err != nil {
 			return err
 		}
+		if t, err = to.convert(t); err != nil {
+			return fmt.Errorf("%q: %w", name, err)
+		}
 		return writeTensor(cmd.OutOrStdout(), t)
 	})
 	if err != nil {
@@ -114,14 +130,17 @@ func printTensor(cmd *cobra.Command, path, name string) error {
 }
 
 func writeTensor(w io.Writer, t layout.Tensor) error {
-	d, ok := t.(*layout.Dense)
-	if !ok {
-		return fmt.Errorf("there is no text for a %v tensor yet", t.Layout())
+	head := fmt.Sprintf("%v %s", t.DType(), shapeText(t.Shape(), t.DimNames()))
+	write := arraytext.WriteSparse
+	if t.Layout() != layout.LayoutDense {
+		head += fmt.Sprintf(" %v, %d stored", t.Layout(), t.NNZ())
+	} else {
+		write = func(w io.Writer, t layout.Tensor) error { return arraytext.Write(w, t.(*layout.Dense)) }
 	}
-	if _, err := fmt.Fprintf(w, "%v %s\n", d.DType(), shapeText(d.Shape(), d.DimNames())); err != nil {
+	if _, err := io.WriteString(w, printable(head)+"\n"); err != nil {
 		return err
 	}
-	if err := arraytext.Write(w, d); err != nil {
+	if err := write(w, t); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")

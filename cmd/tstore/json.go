@@ -9,8 +9,8 @@ import (
 )
 
 // appendEntryJSON appends the object that ls --json and stat --json print: name, dtype, shape, dims
-// where there are any, layout, nnz of a sparse tensor, bytes, attrs. The keys and their order are
-// part of the command's interface.
+// where there are any, layout, of a sparse tensor nnz and the types of its index arrays, bytes,
+// attrs. The keys and their order are part of the command's interface.
 func appendEntryJSON(b []byte, e *store.Entry) []byte {
 	b = append(b, `{"name":`...)
 	b = appendString(b, e.Name)
@@ -33,6 +33,12 @@ func appendEntryJSON(b []byte, e *store.Entry) []byte {
 	if e.Layout != layout.LayoutDense {
 		b = append(b, `,"nnz":`...)
 		b = strconv.AppendInt(b, e.NNZ, 10)
+		if e.IndptrType.Valid() {
+			b = append(b, `,"indptr":`...)
+			b = appendString(b, e.IndptrType.String())
+		}
+		b = append(b, `,"indices":`...)
+		b = appendString(b, e.IndicesType.String())
 	}
 	b = append(b, `,"bytes":`...)
 	b = strconv.AppendInt(b, e.Bytes, 10)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
 )
 
@@ -22,9 +23,11 @@ func newLs() *cobra.Command {
 		Short: "List the tensors in a store",
 		Long: `List the names of the tensors in STORE, or of those that begin with PREFIX, sorted, one a line.
 
-With -l each line has name, element type, shape, layout and bytes. With --json each line is an
-object with name, dtype, shape, dims (where the dimensions have names), layout, nnz (where the
-layout is sparse), bytes and attrs; in attrs, a key that occurs twice has an array.`,
+With -l each line has name, element type, shape, layout and bytes, and if there are sparse tensors,
+number and share of stored elements and the types of the index arrays. With --json each line is
+an object with name, dtype, shape, dims (where the dimensions have names), layout, nnz, indptr and
+indices (where the layout is sparse), bytes and attrs; in attrs, a key that occurs twice has an
+array.`,
 		Example: `  tstore ls mystore
   tstore ls -l mystore train/
   tstore ls --json mystore | jq -r 'select(.bytes > 1e9) | .name'`,
@@ -116,31 +119,58 @@ func (l listing) json(out *bufio.Writer) error {
 	})
 }
 
-// columns are the columns of the table; right ones are aligned to the right.
+// columns are the columns of the table. Those of sparse tensors appear if there is one.
 var columns = []struct {
-	head  string
-	right bool
-	cell  func(e *store.Entry) string
+	head   string
+	right  bool // aligned to the right
+	sparse bool
+	cell   func(e *store.Entry) string
 }{
-	{"NAME", false, func(e *store.Entry) string { return e.Name }},
-	{"DTYPE", false, func(e *store.Entry) string { return printable(e.DType.String()) }},
-	{"SHAPE", false, func(e *store.Entry) string { return shapeText(e.Shape, nil) }},
-	{"LAYOUT", false, func(e *store.Entry) string { return e.Layout.String() }},
-	{"BYTES", true, func(e *store.Entry) string { return strconv.FormatInt(e.Bytes, 10) }},
+	{"NAME", false, false, func(e *store.Entry) string { return e.Name }},
+	{"DTYPE", false, false, func(e *store.Entry) string { return printable(e.DType.String()) }},
+	{"SHAPE", false, false, func(e *store.Entry) string { return shapeText(e.Shape, nil) }},
+	{"LAYOUT", false, false, func(e *store.Entry) string { return e.Layout.String() }},
+	{"NNZ", true, true, ofSparse(func(e *store.Entry) string { return strconv.FormatInt(e.NNZ, 10) })},
+	{"DENSITY", true, true, ofSparse(density)},
+	{"INDICES", false, true, ofSparse(indexTypes)},
+	{"BYTES", true, false, func(e *store.Entry) string { return strconv.FormatInt(e.Bytes, 10) }},
+}
+
+// ofSparse is a cell that has something to say of sparse tensors only.
+func ofSparse(cell func(e *store.Entry) string) func(e *store.Entry) string {
+	return func(e *store.Entry) string {
+		if e.Layout == layout.LayoutDense {
+			return "-"
+		}
+		return cell(e)
+	}
+}
+
+// density returns the share of the elements that are stored.
+func density(e *store.Entry) string {
+	elements, ok := layout.CheckedProduct(e.Shape, 1)
+	if !ok || elements == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(e.NNZ)/float64(elements)*100, 'g', 3, 64) + "%"
+}
+
+// indexTypes returns the types of the index arrays, indptr first where there is one.
+func indexTypes(e *store.Entry) string {
+	if e.IndptrType.Valid() {
+		return e.IndptrType.String() + ", " + e.IndicesType.String()
+	}
+	return e.IndicesType.String()
 }
 
 // table goes through the entries twice, first for the widths of the columns, so that a store with
 // millions of them needs no memory.
 func (l listing) table(out *bufio.Writer, header bool) error {
 	widths := make([]int, len(columns))
-	if header {
-		for i, c := range columns {
-			widths[i] = len(c.head)
-		}
-	}
-	empty := true
+	sparse, empty := false, true
 	err := l.each(func(e *store.Entry) error {
 		empty = false
+		sparse = sparse || e.Layout != layout.LayoutDense
 		for i, c := range columns {
 			widths[i] = max(widths[i], uniseg.StringWidth(c.cell(e)))
 		}
@@ -151,26 +181,29 @@ func (l listing) table(out *bufio.Writer, header bool) error {
 	}
 	row := func(cell func(i int) string) error {
 		for i, c := range columns {
+			if c.sparse && !sparse {
+				continue
+			}
+			if i > 0 {
+				out.WriteString("  ")
+			}
 			text := cell(i)
 			fill := widths[i] - uniseg.StringWidth(text)
-			switch {
-			case c.right:
+			if c.right {
 				writeSpaces(out, fill)
 				out.WriteString(text)
-			default:
+			} else {
 				out.WriteString(text)
-				if i < len(columns)-1 {
-					writeSpaces(out, fill)
-				}
-			}
-			if i < len(columns)-1 {
-				out.WriteString("  ")
+				writeSpaces(out, fill)
 			}
 		}
 		_, err := out.WriteString("\n")
 		return err
 	}
 	if header {
+		for i, c := range columns {
+			widths[i] = max(widths[i], len(c.head))
+		}
 		if err := row(func(i int) string { return columns[i].head }); err != nil {
 			return err
 		}

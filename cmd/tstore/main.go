@@ -59,7 +59,7 @@ writes. Each tensor is an Apache Arrow message; what goes in as a file comes out
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newPut(), newImport(), newGet(), newLs(), newStat(), newRm())
+	root.AddCommand(newPut(), newImport(), newGet(), newLs(), newStat(), newConvert(), newRm())
 	root.InitDefaultHelpCmd()
 	return root
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 //	flip FILE OFFSET            invert a byte
 //	cut FILE SIZE               cut a file to a size
 //
-// and the variables $DIGITS and $NPY: directories of testdata.
+// and the variables $DIGITS, $NPY and $MATRICES: directories of testdata.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -39,8 +39,9 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			for name, dir := range map[string]string{
-				"DIGITS": "../../testdata/digits",
-				"NPY":    "../../codec/npy/testdata",
+				"DIGITS":   "../../testdata/digits",
+				"NPY":      "../../codec/npy/testdata",
+				"MATRICES": "../../testdata/matrices",
 			} {
 				abs, err := filepath.Abs(dir)
 				if err != nil {

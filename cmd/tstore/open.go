@@ -26,6 +26,11 @@ func lockFlag(cmd *cobra.Command) *time.Duration {
 // update opens a store and commits what fn does as one batch. If the store is created for it and
 // the batch fails, the store is removed again.
 func update(cmd *cobra.Command, path string, opts store.Options, fn func(tx *store.Tx) error) error {
+	return updateStore(cmd, path, opts, func(_ *store.Store, tx *store.Tx) error { return fn(tx) })
+}
+
+// updateStore is update for a function that reads from the store itself, too.
+func updateStore(cmd *cobra.Command, path string, opts store.Options, fn func(st *store.Store, tx *store.Tx) error) error {
 	if opts.LockWait < 0 {
 		return usagef("--wait %v: it can't be negative", opts.LockWait)
 	}
@@ -42,7 +47,7 @@ func update(cmd *cobra.Command, path string, opts store.Options, fn func(tx *sto
 		defer onAbandon(path, discard)()
 	}
 	err = st.Update(func(tx *store.Tx) error {
-		if err := fn(tx); err != nil {
+		if err := fn(st, tx); err != nil {
 			return err
 		}
 		if err := cmd.Context().Err(); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tstore/tstore/codec"
 	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
 )
@@ -22,6 +23,7 @@ created if there is none. FILE - is standard input.`,
 		Example: `  tstore put mystore train/x x.npy
   tstore put mystore train/x x.npy --attr source=camera2 --attr unit=lux
   tstore put mystore train/x x.npy --dims image,row,column
+  tstore put mystore graph graph.mtx --layout csr
   make-array | tstore put mystore train/x - --format npy`,
 		Args: names("STORE", "NAME", "FILE"),
 	}
@@ -60,6 +62,7 @@ type contentFlags struct {
 	format string
 	attrs  []string
 	dims   string
+	layout layoutFlag
 
 	chosen *format
 	pairs  []layout.Attr
@@ -69,6 +72,7 @@ type contentFlags struct {
 func (f *contentFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the file, if its extension does not tell: "+formatNames())
 	cmd.Flags().StringArrayVar(&f.attrs, "attr", nil, "`KEY=VALUE` to keep with the tensor; may be repeated")
+	f.layout.addTo(cmd, "store as")
 	cmd.Flags().StringVar(&f.dims, "dims", "", "`NAMES` for the dimensions, as x,y,z")
 }
 
@@ -76,6 +80,9 @@ func (f *contentFlags) add(cmd *cobra.Command) {
 func (f *contentFlags) parse() error {
 	var err error
 	if f.chosen, err = pickFormat(f.format, ""); err != nil {
+		return err
+	}
+	if err := f.layout.parse(); err != nil {
 		return err
 	}
 	f.pairs = nil
@@ -128,22 +135,33 @@ func (f *contentFlags) read(in *input) (content, error) {
 		c.attrs, c.message = append(attrs, f.pairs...), nil
 	}
 	if f.names != nil {
-		d, ok := c.tensor.(*layout.Dense)
-		if !ok {
-			return content{}, usagef("--dims: %s holds a %v tensor; dimension names are for dense ones", in.path, c.tensor.Layout())
-		}
-		named, err := d.WithDimNames(f.names...)
+		named, err := withDimNames(c.tensor, f.names)
 		if err != nil {
-			return content{}, usagef("--dims %s: %s has %d dimensions, not %d", f.dims, in.path, d.NDim(), len(f.names))
+			return content{}, usagef("--dims %s: %s has %d dimensions, not %d", f.dims, in.path, len(c.tensor.Shape()), len(f.names))
 		}
 		c.tensor, c.message = named, nil
+	}
+	if f.layout.set {
+		converted, err := f.layout.convert(c.tensor)
+		if err != nil {
+			return content{}, fmt.Errorf("%s: %w", in.path, err)
+		}
+		c.tensor, c.message = converted, nil
 	}
 	return c, nil
 }
 
 // put stores the content under a name. A message that nothing was changed in is handed over as it
-// is, so that even what a tensor of ours could not have (attributes with equal keys) is kept.
+// is. So is a tensor with attributes of equal keys, which may come from elsewhere and are kept, as a
+// message made for it: Put itself takes none.
 func (c content) put(tx *store.Tx, name string) error {
+	if c.message == nil && hasEqualKeys(c.attrs) {
+		r, err := codec.Encode(c.tensor, c.attrs)
+		if err != nil {
+			return err
+		}
+		c.message = r.AppendTo(make([]byte, 0, r.Len()))
+	}
 	if c.message != nil {
 		return tx.PutMessage(name, c.message)
 	}
@@ -152,6 +170,17 @@ func (c content) put(tx *store.Tx, name string) error {
 		return usagef("--attr: %v", err)
 	}
 	return err
+}
+
+func hasEqualKeys(attrs []layout.Attr) bool {
+	seen := make(map[string]bool, len(attrs))
+	for _, a := range attrs {
+		if seen[a.Key] {
+			return true
+		}
+		seen[a.Key] = true
+	}
+	return false
 }
 
 // names makes a command take exactly these arguments.

@@ -54,7 +54,11 @@ func writeStat(out *bufio.Writer, e *store.Entry) {
 		{"layout", e.Layout.String()},
 	}
 	if e.Layout != layout.LayoutDense {
-		list = append(list, [2]string{"nnz", strconv.FormatInt(e.NNZ, 10)})
+		list = append(list, [2]string{"nnz", strconv.FormatInt(e.NNZ, 10)}, [2]string{"density", density(e)})
+		if e.IndptrType.Valid() {
+			list = append(list, [2]string{"indptr", e.IndptrType.String()})
+		}
+		list = append(list, [2]string{"indices", e.IndicesType.String()})
 	}
 	list = append(list,
 		[2]string{"bytes", byteText(e.Bytes)},

@@ -142,3 +142,55 @@ func (w *full) Write([]byte) (int, error) {
 	w.calls++
 	return 0, errFull
 }
+
+func TestWriteSparse(t *testing.T) {
+	diagonal := func(n int64) []float64 {
+		v := make([]float64, n*n)
+		for i := range n {
+			v[i*n+i] = float64(i) / 2
+		}
+		v[0] = -1
+		return v
+	}
+	edges := "(0, 0)    -1.\n(1, 1)     0.5\n(2, 2)     1.\n(3, 3)     1.5\n(4, 4)     2.\n(5, 5)     2.5\n(6, 6)     3.\n(7, 7)     3.5\n(8, 8)     4.\n(9, 9)     4.5"
+	for _, c := range []struct {
+		name string
+		d    *layout.Dense
+		want string
+	}{
+		{"none", layout.DenseOf(make([]float32, 6), 2, 3), ""},
+		{"few", layout.DenseOf([]int32{0, 7, 0, -12}, 2, 2), "(0, 1)    7\n(1, 1)  -12"},
+		{"bools", layout.DenseOf([]bool{false, true}, 2, 1), "(1, 0)   True"},
+		{"complex", layout.DenseOf([]complex64{0, 1 + 2i}, 1, 2), "(0, 1)  1.+2.j"},
+		{"twenty", layout.DenseOf(diagonal(20), 20, 20), ""}, // all of them: counted below
+		{"many", layout.DenseOf(diagonal(30), 30, 30), edges + "\n...\n(20, 20)  10.\n(21, 21)  10.5\n(22, 22)  11.\n(23, 23)  11.5\n(24, 24)  12.\n(25, 25)  12.5\n(26, 26)  13.\n(27, 27)  13.5\n(28, 28)  14.\n(29, 29)  14.5"},
+	} {
+		for _, to := range []layout.Layout{layout.LayoutCOO, layout.LayoutCSR, layout.LayoutCSC, layout.LayoutCSF} {
+			x, err := layout.Convert(c.d, to, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			if err := WriteSparse(&got, x); err != nil {
+				t.Fatal(err)
+			}
+			if c.name == "twenty" {
+				if n := strings.Count(got.String(), "\n") + 1; n != 20 || strings.Contains(got.String(), "...") {
+					t.Errorf("%s as %v has %d lines", c.name, to, n)
+				}
+				continue
+			}
+			if diff := cmp.Diff(c.want, got.String()); diff != "" {
+				t.Errorf("%s as %v (-want +got):\n%s", c.name, to, diff)
+			}
+		}
+	}
+
+	bad, err := layout.NewCOO(layout.Int8, []int64{2, 2}, layout.IndexOf([]int8{5, 0}), []byte{1}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteSparse(new(strings.Builder), bad); !errors.Is(err, layout.ErrIndex) {
+		t.Errorf("an index outside the shape: error %v", err)
+	}
+}
