@@ -169,7 +169,7 @@ func sparseTensors(random *rand.Rand) []layout.Tensor {
 		dt := types[random.IntN(len(types))]
 		shape := make([]int64, 1+random.IntN(4))
 		for i := range shape {
-			shape[i] = 1 + random.Int64N(6)
+			shape[i] = random.Int64N(7)
 		}
 		data := randomElements(random, dt, shape)
 		size := dt.Size()
