@@ -38,16 +38,40 @@ func (d DType) elem() vec.Elem {
 
 // countNonZero returns the number of nonzero elements of a contiguous run.
 func countNonZero(dt DType, src []byte) int64 {
-	if e := dt.elem(); e != 0 {
+	const shortest = 16 // bytes; a shorter run is not worth a kernel
+	if e := dt.elem(); e != 0 && len(src) >= shortest {
 		return int64(vec.CountNonZero(src, e))
 	}
 	n := int64(0)
 	for w := int(dt.width); len(src) > 0; src = src[w:] {
-		if !allZero(src[:w]) {
+		if !isZero(dt, src[:w]) {
 			n++
 		}
 	}
 	return n
+}
+
+// isZero reports whether an element is zero: if all its bytes are, but for the signs of floating-point
+// numbers.
+func isZero(dt DType, b []byte) bool {
+	switch dt.kind {
+	case KindComplex64, KindComplex128:
+		return isZeroPart(b[:len(b)/2], 0x7f) && isZeroPart(b[len(b)/2:], 0x7f)
+	case KindFloat16, KindBFloat16, KindFloat8E4M3FN, KindFloat8E5M2, KindFloat32, KindFloat64:
+		return isZeroPart(b, 0x7f)
+	}
+	return isZeroPart(b, 0xff)
+}
+
+// isZeroPart reports whether a number, of whose last byte the bits in mask matter, is zero.
+func isZeroPart(b []byte, mask byte) bool {
+	last := len(b) - 1
+	for _, v := range b[:last] {
+		if v != 0 {
+			return false
+		}
+	}
+	return b[last]&mask == 0
 }
 
 // compact writes the nonzero elements of a contiguous run to values and their positions in the run
@@ -61,7 +85,7 @@ func compact(dt DType, values []byte, positions Index, src []byte) int64 {
 	n := int64(0)
 	w := int64(dt.width)
 	for i := int64(0); i*w < int64(len(src)); i++ {
-		if v := src[i*w : (i+1)*w]; !allZero(v) {
+		if v := src[i*w : (i+1)*w]; !isZero(dt, v) {
 			copy(values[n*w:(n+1)*w], v)
 			positions.set(n, uint64(i))
 			n++
@@ -70,29 +94,7 @@ func compact(dt DType, values []byte, positions Index, src []byte) int64 {
 	return n
 }
 
-func allZero(b []byte) bool {
-	for _, v := range b {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// scatter stores element i of values at element indices[i] of dst. The indices must lie inside.
-func scatter(width int64, dst []byte, indices Index, values []byte) {
-	switch indices.typ.Size() {
-	case 1:
-		scatterFrom(width, dst, indices.data, values)
-	case 2:
-		scatterFrom(width, dst, words[uint16](indices.data), values)
-	case 4:
-		scatterFrom(width, dst, words[uint32](indices.data), values)
-	default:
-		scatterFrom(width, dst, words[uint64](indices.data), values)
-	}
-}
-
+// scatterFrom stores element i of values at element indices[i] of dst. The indices must lie inside.
 func scatterFrom[I indexWord](width int64, dst []byte, indices []I, values []byte) {
 	switch width {
 	case 1:

@@ -188,10 +188,17 @@ func drawSparseDense(t *rapid.T, shape []int64) *Dense {
 	return d
 }
 
-func drawOptions(t *rapid.T, ndim int) *ConvertOptions {
+// drawOptions draws index types that hold the numbers of a tensor with so many elements.
+func drawOptions(t *rapid.T, ndim int, elements int64) *ConvertOptions {
+	types := []IndexType{IndexAuto}
+	for typ := IndexInt8; typ <= IndexUint64; typ++ {
+		if typ.Max() >= uint64(elements) {
+			types = append(types, typ)
+		}
+	}
 	o := &ConvertOptions{
-		Indptr:  rapid.SampledFrom([]IndexType{0, 1, 2, 3, 4, 5, 6, 7, 8}).Draw(t, "indptr"),
-		Indices: rapid.SampledFrom([]IndexType{0, 1, 2, 3, 4, 5, 6, 7, 8}).Draw(t, "indices"),
+		Indptr:  rapid.SampledFrom(types).Draw(t, "indptr"),
+		Indices: rapid.SampledFrom(types).Draw(t, "indices"),
 	}
 	if rapid.Bool().Draw(t, "order") {
 		o.AxisOrder = rapid.Permutation(axes(ndim)).Draw(t, "axis order")
@@ -260,7 +267,7 @@ func TestConversionsThereAndBack(t *testing.T) {
 				}
 				continue
 			}
-			o := drawOptions(t, d.NDim())
+			o := drawOptions(t, d.NDim(), d.Len())
 			if from == LayoutDense {
 				o = &ConvertOptions{}
 			}
@@ -279,7 +286,7 @@ func TestConversionsThereAndBack(t *testing.T) {
 				if !fits(to, d.NDim()) {
 					continue
 				}
-				p := drawOptions(t, d.NDim())
+				p := drawOptions(t, d.NDim(), d.Len())
 				if to == LayoutDense {
 					p = &ConvertOptions{}
 				}
@@ -951,7 +958,7 @@ func TestAtAndNonzeros(t *testing.T) {
 			if !fits(l, len(shape)) {
 				continue
 			}
-			s := must(Convert(d, l, drawOptions(t, len(shape))))
+			s := must(Convert(d, l, drawOptions(t, len(shape), n)))
 			for k, v := range values {
 				index := make([]int64, len(shape))
 				rest := int64(k)
@@ -1107,8 +1114,7 @@ func TestAutoTakesTheFewestBytes(t *testing.T) {
 			}
 		}
 		d := must(NewDense(dt, shape, data))
-		o := drawOptions(t, len(shape))
-		o.Indices, o.Indptr = max(o.Indices, IndexUint16)%IndexUint64, 0
+		o := drawOptions(t, len(shape), n)
 		auto, err := Auto(d, o)
 		if err != nil {
 			t.Fatal(err)
