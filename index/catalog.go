@@ -102,6 +102,7 @@ func (c *Catalog) open() error {
 		return fmt.Errorf("%w: it is empty", ErrCatalog)
 	}
 
+	var file *os.File
 	err = guard(func() (err error) {
 		c.db, err = bolt.Open(c.path, 0o666, &bolt.Options{
 			Timeout:      1, // nanosecond: bbolt tries once; 0 would be for ever
@@ -110,18 +111,25 @@ func (c *Catalog) open() error {
 			// The file that is checked is the one that bbolt goes on with.
 			OpenFile: func(path string, flag int, mode os.FileMode) (*os.File, error) {
 				f, err := os.OpenFile(path, flag, mode)
-				if err != nil || created {
-					return f, err
+				if err != nil {
+					return nil, err
 				}
-				if c.summed, err = checkCatalogFile(f, sumPath(path)); err != nil {
+				if !created {
+					c.summed, err = checkCatalogFile(f, sumPath(path))
+				}
+				if err != nil {
 					f.Close()
 					return nil, err
 				}
+				file = f
 				return f, nil
 			},
 		})
 		return err
 	})
+	if err != nil && file != nil {
+		file.Close() // if bbolt gave up halfway, its lock would stay; else it is closed already
+	}
 	switch {
 	case isLocked(err):
 		return ErrCatalogLocked

@@ -432,3 +432,15 @@ func TestApplyFailsForGood(t *testing.T) {
 		t.Errorf("after a failed Apply the catalog stands at %v with %d entries", pos.Seq, len(got[1]))
 	}
 }
+
+// makeDatabase makes an empty database with pages of a size.
+func makeDatabase(t *testing.T, path string, pageSize int) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o666, &bolt.Options{PageSize: pageSize})
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
