@@ -14,7 +14,11 @@ import (
 //
 // The record borrows the memory of t; meta and names are copied. A dense
 // tensor keeps its order if that is row-major or column-major without gaps;
-// any other is put in row-major order while the record is read.
+// any other is put in row-major order while the record is read, and so is the
+// index matrix of a COO. Index arrays keep their type unless Arrow C++ would
+// refuse it: uint64 is written as int64, and a type that can't count its own
+// array as the next wider one. What an index array holds is not checked; see
+// [Validate].
 func Encode(t layout.Tensor, meta []layout.Attr) (*Record, error) {
 	if !t.DType().Valid() {
 		return nil, fmt.Errorf("codec: %w: the tensor has no element type", layout.ErrDType)
@@ -44,14 +48,18 @@ func Encode(t layout.Tensor, meta []layout.Attr) (*Record, error) {
 
 // Decode returns the tensor of the message at the start of msg, which may go
 // on after it. The tensor lies in msg, dimension names included, and lives as
-// long as that; only if the elements start at an address that no slice of
-// their Go type may have are they copied, and never in a message that this
-// package wrote, at a multiple of 8. Decoding a dense tensor of up to eight
-// dimensions makes one allocation.
+// long as that; only what starts at an address that no slice of its Go type may
+// have is copied, which never happens to a message of this package at a multiple
+// of 8. Decoding a tensor of up to eight dimensions makes one allocation.
 //
-// All elements lie inside the message when Decode returns. The error is an
-// [*Error], or [ErrEndOfStream]. The time does not depend on the size of the
-// body.
+// All elements, and all index arrays of a sparse tensor, lie inside the message
+// when Decode returns, and the arrays have the lengths that they must have. What
+// they hold has not been looked at, so that decoding takes no longer for a large
+// tensor than for a small one. Conversions in package layout check it for
+// themselves; who uses the arrays directly should call [Validate] if the message
+// is not known to be good.
+//
+// The error is an [*Error], or [ErrEndOfStream].
 func Decode(msg []byte) (layout.Tensor, error) {
 	h, err := ParseHead(msg)
 	if err != nil {
@@ -68,4 +76,16 @@ func Decode(msg []byte) (layout.Tensor, error) {
 		return decodeSparse(&h, body)
 	}
 	return nil, h.notTensor()
+}
+
+// Validate checks what the index arrays of a sparse tensor hold: that indices
+// lie inside the shape, that each indptr leads to where it should, and that what
+// must be in order is. It takes linear time and allocates nothing. The errors
+// are those of the tensor's own Validate, [layout.ErrIndex] and
+// [layout.ErrOrder]. A dense tensor has nothing to check.
+func Validate(t layout.Tensor) error {
+	if t, ok := t.(interface{ Validate() error }); ok {
+		return t.Validate()
+	}
+	return nil
 }

@@ -33,6 +33,10 @@
 // shape, stride and offset is checked before memory is touched. What breaks a
 // rule is an [*Error] with the rule and the offset.
 //
+// Decoding does not look into the index arrays of a sparse tensor, which would
+// cost a pass over them each time. [Validate] does; so do all conversions in
+// package layout.
+//
 // # Caveats
 //
 //   - What Decode, ParseHead and Metadata return lies in the bytes they were

@@ -137,7 +137,7 @@ func FuzzSparse(f *testing.F) {
 		if err != nil || got.Layout() == layout.LayoutDense {
 			return
 		}
-		invalid := validate(got)
+		invalid := codec.Validate(got)
 		dense, err := layout.ToDense(got, &limited)
 		if err != nil {
 			// What conversion sorts or sums, Validate refuses; the other way
@@ -158,7 +158,7 @@ func FuzzSparse(f *testing.F) {
 			}
 			t.Fatalf("not back to %v: %v", got.Layout(), err)
 		}
-		if err := validate(back); err != nil {
+		if err := codec.Validate(back); err != nil {
 			t.Fatalf("converted to something invalid: %v", err)
 		}
 		again, err := layout.ToDense(back, &limited)

@@ -161,7 +161,7 @@ func TestGoldenSparse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := got.(interface{ Validate() error }).Validate(); err != nil {
+			if err := codec.Validate(got); err != nil {
 				t.Error(err)
 			}
 			have := golden{

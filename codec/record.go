@@ -69,14 +69,10 @@ func (r *Record) Parts() iter.Seq[[]byte] {
 			return
 		}
 		for _, p := range r.body {
-			if p.chunks != nil {
-				for chunk := range p.chunks() {
-					if !yield(chunk) {
-						return
-					}
+			for b := range p.bytes {
+				if !yield(b) {
+					return
 				}
-			} else if len(p.data) > 0 && !yield(p.data) {
-				return
 			}
 			if p.pad > 0 && !yield(zeros[:p.pad]) {
 				return
