@@ -48,11 +48,12 @@ func (s *Store) attach(path string, o *AttachOptions) (int, error) {
 	if s.opts.ReadOnly {
 		return 0, fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.path)
 	}
-	if err := s.begin(&s.calls); err != nil {
+	use, err := s.beginCall()
+	if err != nil {
 		return 0, err
 	}
 	f, err := s.takeIn(path, o)
-	s.end(&s.calls)
+	use.end()
 	if err != nil {
 		return 0, err
 	}

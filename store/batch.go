@@ -33,14 +33,40 @@ func newBatch(s *Store, base *state) *batch {
 }
 
 // find returns where name is, the changes of the batch included.
-func (b *batch) find(name string) (found, error) { return b.base.resolve(name, b.edit.Get(name)) }
+func (b *batch) find(name string) (found, error) {
+	open := b.edit.Get(name)
+	if open != nil && open.Seq == b.seq && !open.Deleted {
+		return found{entry: open}, nil // its segment may be one that only the batch has
+	}
+	return b.base.resolve(name, open)
+}
 
 // state is what the batch would make of the store. Entries of its own records
 // have no place yet.
 func (b *batch) state() *state {
 	st := *b.base
 	st.open = b.edit.Table()
+	st.segs = b.segs()
 	return &st
+}
+
+// segs are the files that count once the batch is committed.
+func (b *batch) segs() map[uint64]*segment.File {
+	add := map[uint64]*segment.File{}
+	for _, r := range b.records {
+		if r.file != nil {
+			add[r.file.Number] = r.file
+		}
+	}
+	for _, l := range b.attached {
+		add[l.file.Number] = l.file
+	}
+	if len(add) == 0 {
+		return b.base.segs
+	}
+	segs := maps.Clone(b.base.segs)
+	maps.Copy(segs, add)
+	return segs
 }
 
 func (b *batch) put(r *encoded) error {
@@ -157,27 +183,15 @@ func (b *batch) writeTo(w io.Writer) error {
 	return nil
 }
 
-// after is the state that the batch, once placed, makes of its base.
+// after is the state that the batch, once placed in log, makes of its base.
 func (b *batch) after(log *segment.File) *state {
-	st := &state{seq: b.seq, open: b.edit.Table(), sealed: b.base.sealed, segs: b.base.segs}
+	st := &state{seq: b.seq, open: b.edit.Table(), sealed: b.base.sealed, segs: b.segs()}
 	if len(b.attached) > 0 {
 		st.sealed = insertSealed(st.sealed, b.attached...)
 	}
-	add := map[uint64]*segment.File{}
 	if st.segs[log.Number] == nil {
-		add[log.Number] = log
-	}
-	for _, r := range b.records {
-		if r.file != nil {
-			add[r.file.Number] = r.file
-		}
-	}
-	for _, l := range b.attached {
-		add[l.file.Number] = l.file
-	}
-	if len(add) > 0 {
 		st.segs = maps.Clone(st.segs)
-		maps.Copy(st.segs, add)
+		st.segs[log.Number] = log
 	}
 	return st
 }

@@ -156,18 +156,33 @@ func (s *Store) commitRef(record []byte, offset int64, seq uint64) commitRef {
 	}
 }
 
-// rotate goes on in a new log. The header of the new one says how much of the old
-// one counts, so all of that is made durable first.
+// rotate goes on in a new log and has the old one sealed.
 func (s *Store) rotate() error {
+	j := s.sealJob()
+	if err := s.nextLog(); err != nil {
+		return err
+	}
+	s.sealer.start(j)
+	return nil
+}
+
+// sealJob is how to seal the log as it is.
+func (s *Store) sealJob() sealJob {
+	return sealJob{file: s.log.File, valid: s.log.Tail(), last: s.written.seq, table: s.written.open}
+}
+
+// nextLog goes on in a new log. The header of the new one says how much of the old
+// one counts, so all of that is made durable first.
+func (s *Store) nextLog() error {
 	if err := s.group.flush(); err != nil {
 		return err
 	}
 	old := s.log
 	s.live[old.Number] = segment.Live{Number: old.Number, UUID: old.UUID, Kind: segment.KindLog, Valid: old.Tail()}
 	if err := s.startLog(); err != nil {
+		delete(s.live, old.Number)
 		return err
 	}
-	s.sealer.start(sealJob{file: old.File, valid: old.Tail(), last: s.written.seq, table: s.written.open})
 	return nil
 }
 
@@ -190,6 +205,7 @@ func (s *Store) startLog() error {
 	}
 	s.log = segment.NewLog(f, f.HeaderLen)
 	s.logEntries = 0
+	s.clean = false
 	return nil
 }
 
@@ -199,10 +215,11 @@ func (s *Store) Sync() error {
 	if s.opts.ReadOnly {
 		return nil
 	}
-	if err := s.begin(&s.calls); err != nil {
+	use, err := s.beginCall()
+	if err != nil {
 		return err
 	}
-	defer s.end(&s.calls)
+	defer use.end()
 	return s.group.flush()
 }
 
@@ -214,11 +231,12 @@ func (s *Store) Put(name string, t layout.Tensor, attrs ...layout.Attr) error {
 		return fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.path)
 	}
 	// Encoded before the lock is taken, so that concurrent puts do it side by side.
-	if err := s.begin(&s.calls); err != nil {
+	use, err := s.beginCall()
+	if err != nil {
 		return err
 	}
 	r, err := s.encode(name, t, attrs)
-	s.end(&s.calls)
+	use.end()
 	if err != nil {
 		return err
 	}

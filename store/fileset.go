@@ -85,6 +85,9 @@ func (set fileSet) newestLog(id segment.ID) (*segment.File, error) {
 	return newest, nil
 }
 
+// errMissing says that a segment which counts is not there.
+var errMissing = fmt.Errorf("%w: a segment is missing", ErrCorrupt)
+
 // liveFile returns the file that l names, if it is there and long enough. It opens
 // one that has come since the directory was listed.
 func (set fileSet) liveFile(l segment.Live) (*segment.File, error) {
@@ -93,7 +96,7 @@ func (set fileSet) liveFile(l segment.Live) (*segment.File, error) {
 	if f == nil {
 		var err error
 		if f, err = set.open(l.Number); errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%w: segment %s is missing", ErrCorrupt, path)
+			return nil, fmt.Errorf("%w: %s", errMissing, path)
 		} else if err != nil {
 			return nil, err
 		}

@@ -3,13 +3,15 @@ package store
 import (
 	"iter"
 	"strings"
+
+	"github.com/tstore/tstore/store/internal/segment"
 )
 
 // list yields the entries whose names begin with prefix, by name in byte order.
 func (st *state) list(prefix string) iter.Seq2[*Entry, error] {
 	sources := []iter.Seq2[*Entry, error]{st.listOpen(prefix)}
 	for _, l := range st.sealed {
-		sources = append(sources, l.list(prefix))
+		sources = append(sources, st.listSealed(l, prefix))
 	}
 	all := sources[0]
 	if len(sources) > 1 {
@@ -30,14 +32,14 @@ func (st *state) list(prefix string) iter.Seq2[*Entry, error] {
 func (st *state) listOpen(prefix string) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		for e := range st.open.Ascend(prefix) {
-			if !strings.HasPrefix(e.Name, prefix) || !yield(e, nil) {
+			if !strings.HasPrefix(e.Name, prefix) || (st.counts(e.Deleted, e.Segment) && !yield(e, nil)) {
 				return
 			}
 		}
 	}
 }
 
-func (l *sealedSegment) list(prefix string) iter.Seq2[*Entry, error] {
+func (st *state) listSealed(l *sealedSegment, prefix string) iter.Seq2[*Entry, error] {
 	inner := prefix
 	if a := l.attached; a != nil {
 		switch {
@@ -55,7 +57,11 @@ func (l *sealedSegment) list(prefix string) iter.Seq2[*Entry, error] {
 				yield(nil, l.wrap(prefix, err))
 				return
 			}
-			if e, ok := l.adapt(e); ok && !yield(e, nil) {
+			if e.Segment != 0 && l.file.Header.Kind == segment.KindPackage {
+				yield(nil, l.wrap(e.Name, errElsewhere))
+				return
+			}
+			if e, ok := l.adapt(e); ok && st.counts(e.Deleted, e.Segment) && !yield(e, nil) {
 				return
 			}
 		}

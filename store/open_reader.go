@@ -117,7 +117,7 @@ func (r *reader) advance(newest *segment.File) error {
 	}
 	if old := r.replay; old != nil {
 		from = old.end()
-		if newest == old.newest && (old.tail.Sealed || newest.EndsAt(from.end)) {
+		if newest == old.newest && newest.EndsAt(from.end) {
 			return nil
 		}
 		// What data segments the earlier logs have named stays live.
@@ -134,8 +134,8 @@ func (r *reader) advance(newest *segment.File) error {
 	if old := r.replay; old != nil {
 		open := old.state().open
 		for n, l := range next.sealed {
-			if old.sealed[n] == nil {
-				open = withoutRange(open, l)
+			if l.file.Header.Kind == segment.KindLog && old.sealed[n] == nil {
+				open = withoutRange(open, l.after, l.last)
 			}
 		}
 		next.edit = open.Edit()

@@ -121,12 +121,12 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	s.written = r.state()
 	s.clean = r.tail.Clean
 	s.log = segment.NewLog(newest, r.tail.End)
-	if !r.tail.Clean && !r.tail.Sealed {
+	if !r.tail.Clean {
 		if err := s.log.Rewrite(r.tail.Durable); err != nil {
 			return err
 		}
 	}
-	if r.tail.Torn || r.tail.Sealed {
+	if r.tail.Torn {
 		// What is behind the end stays as it is; the next header says that it does
 		// not count.
 		h := newest.Header
@@ -140,6 +140,7 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	if err := s.removeOrphans(opened); err != nil {
 		return err
 	}
+	r.last.next = s.nextNumber.Load()
 	s.logEntries = len(r.changes[s.log.Number])
 	s.start(r)
 	s.sealOld(r)
@@ -208,31 +209,35 @@ func (s *Store) start(r *replay) {
 }
 
 // closeWriter makes all durable, marks the clean close and brings the catalog up
-// to date. The caller has the lock s.writing.
+// to date. The caller has the lock s.writing, and nothing is being sealed.
 func (s *Store) closeWriter() error {
 	err := s.group.flush()
+	if err == nil {
+		err = s.sealLast()
+	}
 	if err == nil && !s.clean {
 		err = s.appendClose()
 	}
 	if err == nil {
 		err = s.log.Trim()
 	}
-	if err == nil {
-		s.sealLast()
-	}
 	return errors.Join(err, s.catalog.close(err == nil))
 }
 
-// sealLast seals the log if that pays. If it can't be done the log is as good as
-// before.
-func (s *Store) sealLast() {
-	j := sealJob{file: s.log.File, valid: s.log.Tail(), last: s.closeSeq, table: s.written.open}
+// sealLast goes on in a new log and seals the last one, if that pays. The mark of
+// the clean close then stands in the new one.
+func (s *Store) sealLast() error {
+	j := s.sealJob()
 	if !j.worth(s.opts.sealMin) {
-		return
+		return nil
+	}
+	if err := s.nextLog(); err != nil {
+		return nil // a full disk, perhaps; the log is as good as before
 	}
 	if l, err := j.run(); err == nil && l != nil {
-		s.catalog.sealed(s.log.Number)
+		s.catalog.sealed(l.file.Number)
 	}
+	return nil
 }
 
 // appendClose appends and syncs the empty commit record that says that all before
@@ -255,7 +260,6 @@ func (s *Store) appendClose() error {
 	if err := s.log.Sync(); err != nil {
 		return err
 	}
-	s.closeSeq = s.written.seq + 1
-	s.catalog.add(nil, s.commitRef(record, offset, s.closeSeq))
+	s.catalog.add(nil, s.commitRef(record, offset, s.written.seq+1))
 	return nil
 }

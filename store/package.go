@@ -69,10 +69,11 @@ func (s *Store) Attrs() ([]layout.Attr, error) {
 	if s.pkg == nil {
 		return nil, nil
 	}
-	if err := s.begin(&s.calls); err != nil {
+	use, err := s.beginCall()
+	if err != nil {
 		return nil, err
 	}
-	defer s.end(&s.calls)
+	defer use.end()
 	attrs, err := s.pkg.frozen.Dataset()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.path, fromIndex(err))

@@ -211,6 +211,72 @@ func sweepOne(t *testing.T, o Options, fault powercut.Fault, drop bool) {
 	r.cut(t, 8, uint64(fault.Nth))
 }
 
+// TestKillSweep has nothing reach the disk's cache from some operation on, as if the process were killed there, once for each
+// operation of a run or as often as TSTORE_POWERCUTS allows. Then the store is opened again, on the same disk, and the power is
+// cut: what the killed process had not synced, and the new one relies on, must have been synced by the new one.
+func TestKillSweep(t *testing.T) {
+	for _, o := range []Options{
+		{SegmentSize: MinSegmentSize, sealMin: 3},
+		{SegmentSize: MinSegmentSize, logMax: 4},
+	} {
+		counting := powercut.Start(t, powercut.Options{})
+		r := &faultRun{powerRun: newPowerRun(counting, o, 6), clean: true}
+		if err := r.work(faultWork); err != nil {
+			t.Fatal(err)
+		}
+		events, err := counting.Trace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		operations := int64(0)
+		for _, e := range events {
+			if e.Op != "mark" && e.Op != "synced" {
+				operations++
+			}
+		}
+		step := max(1, 2000/int64(powercut.Count(t, 100)))
+		for n := 1 + (step-1)/2; n <= operations; n += step {
+			killOne(t, o, n)
+		}
+	}
+}
+
+func killOne(t *testing.T, o Options, n int64) {
+	t.Helper()
+	disk := powercut.Start(t, powercut.Options{})
+	defer disk.Close()
+	if _, err := disk.Fault(powercut.Fault{Op: "modify", Err: "EIO", Nth: n, Times: -1}); err != nil {
+		t.Fatal(err)
+	}
+	r := newPowerRun(disk, o, 6)
+	err := r.work(faultWork) // until it is killed
+	if err == nil {
+		return // by the order of things in the background it took fewer operations than the first time
+	}
+	if r.s != nil {
+		if err := r.s.Close(); err != nil && !errors.Is(err, syscall.EIO) && !errors.Is(err, ErrClosed) {
+			t.Errorf("killed at operation %d: closing: %v", n, err)
+		}
+	}
+	again := &faultRun{powerRun: r, errno: syscall.EIO}
+	if err := again.again(); err != nil {
+		t.Errorf("killed at operation %d: %v", n, err)
+		return
+	}
+	for range 3 {
+		if err := r.commit(); err != nil {
+			t.Errorf("killed at operation %d, opened again: %v", n, err)
+		}
+	}
+	r.cut(t, 6, uint64(n)) // while the new one has it open
+	if err := r.s.Close(); err != nil {
+		t.Errorf("killed at operation %d, opened again: closing: %v", n, err)
+	}
+	if t.Failed() {
+		t.Fatalf("killed at operation %d", n)
+	}
+}
+
 // TestFailedSync has a put whose sync fails: the pages look clean afterwards, but are not on the disk.
 func TestFailedSync(t *testing.T) {
 	for _, drop := range []bool{false, true} {

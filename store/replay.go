@@ -23,8 +23,13 @@ type replay struct {
 	seq     uint64
 	changes map[uint64][]*Entry // by log: what was replayed of it
 	drop    map[uint64]bool     // logs that the catalog need not keep
-	last    commitRef           // the last commit record replayed
-	tail    segment.Tail        // of the newest log
+
+	// missing are segments that should be there and are not, each with the error
+	// that this is unless a later batch of the newest log has replaced it.
+	missing map[uint64]error
+
+	last commitRef    // the last commit record replayed
+	tail segment.Tail // of the newest log
 }
 
 // newReplay starts from the live set that the header of the newest log gives.
@@ -38,9 +43,14 @@ func newReplay(set fileSet, newest *segment.File) (*replay, error) {
 		edit:    index.Table{}.Edit(),
 		changes: map[uint64][]*Entry{},
 		drop:    map[uint64]bool{},
+		missing: map[uint64]error{},
 	}
 	for _, l := range newest.Header.Live {
 		f, err := set.liveFile(l)
+		if errors.Is(err, errMissing) {
+			r.missing[l.Number] = fmt.Errorf("%s: %w", newest.Path, err)
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", newest.Path, err)
 		}
@@ -72,8 +82,8 @@ func (r *replay) openSealed() error {
 
 func (r *replay) openOneSealed(n uint64) error {
 	f := r.segs[n]
-	if f.Header.Kind == segment.KindData || r.sealed[n] != nil {
-		return nil
+	if f == r.newest || f.Header.Kind == segment.KindData || r.sealed[n] != nil {
+		return nil // the newest log is never sealed
 	}
 	var l *sealedSegment
 	var err error
@@ -110,13 +120,14 @@ func (r *replay) logs(from commitRef) error {
 		}
 	}
 	var err error
-	if l := r.sealed[r.newest.Number]; l != nil {
-		r.seq = max(r.seq, l.last)
-		r.tail = l.tail()
-	} else {
-		r.tail, err = r.log(r.newest, r.newest.Size(), false, from)
+	r.tail, err = r.log(r.newest, r.newest.Size(), false, from)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, err := range r.missing {
+		return err
+	}
+	return nil
 }
 
 // log replays one log.
@@ -167,13 +178,19 @@ func (r *replay) apply(f *segment.File, b *segment.Batch) error {
 			continue
 		}
 		e, err := r.entry(f, b, op)
-		if err != nil {
-			return fmt.Errorf("commit record at offset %d: tensor %q: %w", b.Commit.Offset, op.Name, err)
-		}
 		if op.Kind == segment.OpRename {
 			set(&Entry{Name: op.From, Deleted: true})
 		}
-		set(e)
+		switch {
+		case err == nil:
+			set(e)
+		case !errors.Is(err, errMissing):
+			return fmt.Errorf("commit record at offset %d: tensor %q: %w", b.Commit.Offset, op.Name, err)
+		case f == r.newest:
+			r.missing[op.Location.Segment] = fmt.Errorf("%s: commit record at offset %d: tensor %q: %w", f.Path, b.Commit.Offset, op.Name, err)
+		default:
+			// Replaced since: the newest log's header would name it.
+		}
 	}
 	r.seq = b.Commit.Seq
 	r.last = commitRef{log: f.Header, seq: b.Commit.Seq, offset: b.Commit.Offset, end: b.End, crc: b.CRC}
@@ -184,6 +201,20 @@ func (r *replay) apply(f *segment.File, b *segment.Batch) error {
 
 // exchange makes segments part of the live set, in place of others.
 func (r *replay) exchange(op *segment.Op) error {
+	for _, n := range op.Old {
+		delete(r.missing, n)
+		f := r.segs[n]
+		if f == nil {
+			continue
+		}
+		if f.Header.Kind == segment.KindLog && r.sealed[n] == nil {
+			r.edit = withoutRange(r.edit.Table(), f.Header.BaseSeq, r.after(n)).Edit()
+		}
+		delete(r.live, n)
+		delete(r.segs, n)
+		delete(r.sealed, n)
+		r.drop[n] = true
+	}
 	for _, l := range op.New {
 		f, err := r.set.liveFile(l)
 		if err != nil {
@@ -197,6 +228,17 @@ func (r *replay) exchange(op *segment.Op) error {
 	return nil
 }
 
+// after is the sequence number of the last batch of log n, which is not the newest.
+func (r *replay) after(n uint64) uint64 {
+	next := r.newest
+	for m, f := range r.segs {
+		if f.Header.Kind == segment.KindLog && m > n && m < next.Number {
+			next = f
+		}
+	}
+	return next.Header.BaseSeq
+}
+
 // entry makes the entry for a put or rename.
 func (r *replay) entry(f *segment.File, b *segment.Batch, op *segment.Op) (*Entry, error) {
 	l := op.Location
@@ -208,7 +250,7 @@ func (r *replay) entry(f *segment.File, b *segment.Batch, op *segment.Op) (*Entr
 		renamed.Name = op.Name
 		e = &renamed
 	} else {
-		info, attrs, err := r.describe(l)
+		info, attrs, err := r.describe(f, l)
 		if err != nil {
 			return nil, err
 		}
@@ -220,8 +262,11 @@ func (r *replay) entry(f *segment.File, b *segment.Batch, op *segment.Op) (*Entr
 
 // describe reads the head of a record outside of the log being replayed. A data
 // segment that it lies in becomes part of the live set.
-func (r *replay) describe(l segment.Location) (*codec.Info, []layout.Attr, error) {
+func (r *replay) describe(from *segment.File, l segment.Location) (*codec.Info, []layout.Attr, error) {
 	f := r.segs[l.Segment]
+	if f == nil && from != r.newest {
+		return nil, nil, errMissing
+	}
 	if f == nil {
 		live := segment.Live{Number: l.Segment, UUID: l.UUID, Kind: segment.KindData, Valid: l.Offset + l.Length}
 		var err error

@@ -31,13 +31,8 @@ type sealedSegment struct {
 	attached *attachment // of a package in a store
 }
 
-// tail is how the log ends, if it is the newest.
-func (l *sealedSegment) tail() segment.Tail {
-	return segment.Tail{End: l.seal.IndexOffset, Seq: l.last, Durable: l.seal.IndexOffset, Clean: true, Sealed: true}
-}
-
-// openSealed returns the log f as a sealed one, or nil if it is not sealed. valid
-// is where its batches end, 0 if that is not known.
+// openSealed returns the segment f as a sealed one, or nil if it is not sealed.
+// valid is how much of it counts, 0 if that is not known.
 func openSealed(f *segment.File, valid int64) (*sealedSegment, error) {
 	seal, err := f.FindSeal(valid)
 	if err != nil || seal == nil {
@@ -89,6 +84,9 @@ func (l *sealedSegment) lookup(name string) (index.Ref, bool, error) {
 	if err != nil {
 		return ref, false, l.wrap(name, err)
 	}
+	if ok && ref.Segment != 0 && l.file.Header.Kind == segment.KindPackage {
+		return ref, false, l.wrap(name, errElsewhere)
+	}
 	if ref.Segment == 0 {
 		ref.Segment = l.file.Number
 	}
@@ -122,6 +120,9 @@ func (l *sealedSegment) adapt(e *Entry) (*Entry, bool) {
 	return l.attached.outside(e)
 }
 
+// errElsewhere says that a package places a record in another file.
+var errElsewhere = fmt.Errorf("%w: the record lies in another segment, a package has but one", ErrCorrupt)
+
 func (l *sealedSegment) wrap(name string, err error) error {
 	return fmt.Errorf("tensor %q: %s: frozen index: %w", name, l.file.Path, fromIndex(err))
 }
@@ -137,17 +138,12 @@ func bySeq(a, b *sealedSegment) int {
 	return 0
 }
 
-// covers reports whether the batch seq is one of a log.
-func (l *sealedSegment) covers(seq uint64) bool {
-	return l.file.Header.Kind == segment.KindLog && l.after < seq && seq <= l.last
-}
-
 // withSealed is st with l among the sealed logs and its entries no longer among
 // those of the unsealed ones.
 func (st *state) withSealed(l *sealedSegment) *state {
 	next := *st
 	next.sealed = insertSealed(st.sealed, l)
-	next.open = withoutRange(st.open, l)
+	next.open = withoutRange(st.open, l.after, l.last)
 	return &next
 }
 
@@ -156,11 +152,12 @@ func insertSealed(list []*sealedSegment, l ...*sealedSegment) []*sealedSegment {
 	return slices.SortedFunc(slices.Values(slices.Concat(list, l)), bySeq)
 }
 
-// withoutRange is table without the entries that l covers.
-func withoutRange(table index.Table, l *sealedSegment) index.Table {
+// withoutRange is table without the entries of the batches after one sequence number
+// up to another.
+func withoutRange(table index.Table, after, last uint64) index.Table {
 	edit := index.Table{}.Edit()
 	for e := range table.Ascend("") {
-		if !l.covers(e.Seq) {
+		if e.Seq <= after || e.Seq > last {
 			edit.Set(e)
 		}
 	}

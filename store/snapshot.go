@@ -13,16 +13,17 @@ import (
 // after Close.
 type Snapshot struct {
 	tx     Tx
-	store  *Store
+	use    use
 	closed atomic.Bool
 }
 
 // Snapshot returns a snapshot of the last committed batch. It must be closed.
 func (s *Store) Snapshot() (*Snapshot, error) {
-	if err := s.begin(&s.views); err != nil {
+	use, err := s.beginView()
+	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{store: s, tx: Tx{state: s.published.Load()}}, nil
+	return &Snapshot{use: use, tx: Tx{state: s.published.Load()}}, nil
 }
 
 // Get returns the tensor of the given name without copying its data, which must
@@ -43,7 +44,7 @@ func (sn *Snapshot) Seq() uint64 { return sn.tx.state.seq }
 func (sn *Snapshot) Close() error {
 	if sn.closed.CompareAndSwap(false, true) {
 		sn.tx.done.Store(true)
-		sn.store.end(&sn.store.views)
+		sn.use.end()
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ func (st *state) find(name string) (found, error) { return st.resolve(name, st.o
 
 // resolve is find, given what the unsealed logs have of name, which may be nil.
 func (st *state) resolve(name string, open *Entry) (found, error) {
+	if open != nil && !st.counts(open.Deleted, open.Segment) {
+		open = nil
+	}
 	f := found{entry: open}
 	exists := open != nil && !open.Deleted
 	var seq uint64
@@ -61,7 +64,7 @@ func (st *state) resolve(name string, open *Entry) (found, error) {
 		if err != nil {
 			return found{}, err
 		}
-		if ok && ref.Seq >= seq {
+		if ok && ref.Seq >= seq && st.counts(ref.Deleted, ref.Segment) {
 			f, seq, exists = found{log: l, ref: ref}, ref.Seq, !ref.Deleted
 		}
 	}
@@ -69,6 +72,13 @@ func (st *state) resolve(name string, open *Entry) (found, error) {
 		return found{}, fmt.Errorf("%w: %q", ErrNotFound, name)
 	}
 	return f, nil
+}
+
+// counts reports whether what was found of a name still stands: a tombstone does; a
+// record that has been moved is named by another index, with the same sequence
+// number, from its new place.
+func (st *state) counts(deleted bool, segment uint64) bool {
+	return deleted || segment == 0 || st.segs[segment] != nil
 }
 
 // lookup returns the entry of name, or ErrNotFound.

@@ -22,8 +22,7 @@ type Store struct {
 	id   segment.ID
 
 	published atomic.Pointer[state] // what readers see
-	views     atomic.Int64          // open snapshots and View transactions
-	calls     atomic.Int64          // calls under way that read
+	uses      uses
 	closed    atomic.Bool
 
 	// For writing.
@@ -37,7 +36,6 @@ type Store struct {
 	live       map[uint64]segment.Live // every segment that counts but the log
 	clean      bool                    // the log ends in the mark of a clean close
 	logEntries int                     // entries that the log has made
-	closeSeq   uint64                  // sequence number of that mark
 	sealer     sealer
 
 	pkg *sealedSegment // if the store is a package
@@ -109,27 +107,29 @@ func isStore(path string) (bool, error) {
 	return false, nil
 }
 
-// begin counts a use of the store, so that Close knows of it. Each is followed by
-// end.
-func (s *Store) begin(uses *atomic.Int64) error {
-	uses.Add(1)
-	if s.closed.Load() {
-		uses.Add(-1)
-		return ErrClosed
-	}
-	return nil
-}
+// beginView counts a snapshot, transaction or listing, beginCall a call that can't
+// be inside one. Close waits for calls and refuses views.
+func (s *Store) beginView() (use, error) { return s.begin(&s.uses.views) }
+func (s *Store) beginCall() (use, error) { return s.begin(&s.uses.calls) }
 
-func (s *Store) end(uses *atomic.Int64) { uses.Add(-1) }
+func (s *Store) begin(counters *[2]atomic.Int64) (use, error) {
+	u := s.uses.begin(counters)
+	if s.closed.Load() {
+		u.end()
+		return use{}, ErrClosed
+	}
+	return u, nil
+}
 
 // Get returns the tensor of the given name as a copy in memory of its own, which
 // the caller may keep and change. What was read is compared with its checksum:
 // ErrCorrupt says that they differ.
 func (s *Store) Get(name string) (layout.Tensor, error) {
-	if err := s.begin(&s.calls); err != nil {
+	use, err := s.beginCall()
+	if err != nil {
 		return nil, err
 	}
-	defer s.end(&s.calls)
+	defer use.end()
 	st := s.published.Load()
 	e, err := st.lookup(name)
 	if err != nil {
@@ -141,10 +141,11 @@ func (s *Store) Get(name string) (layout.Tensor, error) {
 // Stat returns what is known of the tensor of the given name without touching
 // its data.
 func (s *Store) Stat(name string) (*Entry, error) {
-	if err := s.begin(&s.calls); err != nil {
+	use, err := s.beginCall()
+	if err != nil {
 		return nil, err
 	}
-	defer s.end(&s.calls)
+	defer use.end()
 	return s.published.Load().lookup(name)
 }
 
@@ -152,11 +153,12 @@ func (s *Store) Stat(name string) (*Entry, error) {
 // they are when the iteration begins.
 func (s *Store) List(prefix string) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		if err := s.begin(&s.views); err != nil {
+		use, err := s.beginView()
+		if err != nil {
 			yield(nil, err)
 			return
 		}
-		defer s.end(&s.views)
+		defer use.end()
 		for e, err := range s.published.Load().list(prefix) {
 			if !yield(e, err) || err != nil {
 				return
@@ -169,13 +171,14 @@ func (s *Store) List(prefix string) iter.Seq2[*Entry, error] {
 // returns its error. It waits for nobody and keeps nobody waiting. Tensors from
 // Tx.Get are views of the mapped files and valid until fn returns.
 func (s *Store) View(fn func(tx *Tx) error) error {
-	if err := s.begin(&s.views); err != nil {
+	use, err := s.beginView()
+	if err != nil {
 		return err
 	}
 	tx := &Tx{state: s.published.Load()}
 	defer func() {
 		tx.done.Store(true)
-		s.end(&s.views)
+		use.end()
 	}()
 	return fn(tx)
 }
@@ -192,11 +195,11 @@ func (s *Store) Close() error {
 	if !s.closed.CompareAndSwap(false, true) {
 		return ErrClosed
 	}
-	if n := s.views.Load(); n > 0 {
+	if n := total(&s.uses.views); n > 0 {
 		s.closed.Store(false)
 		return fmt.Errorf("%w: %d snapshots or transactions are open", ErrInUse, n)
 	}
-	for s.calls.Load() > 0 { // short ones, that can't be inside each other
+	for total(&s.uses.calls) > 0 { // short ones, that can't be inside each other
 		time.Sleep(50 * time.Microsecond)
 	}
 	var err error
@@ -204,6 +207,9 @@ func (s *Store) Close() error {
 		err = s.closeWriter()
 	}
 	for _, f := range s.files() {
+		err = errors.Join(err, f.Retire())
+	}
+	for _, f := range s.uses.rest() {
 		err = errors.Join(err, f.Retire())
 	}
 	if s.lock != nil {

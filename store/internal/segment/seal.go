@@ -114,8 +114,8 @@ func (f *File) Seal(valid int64, frozen []byte, minSeq, maxSeq uint64) (*Seal, e
 
 // FindSeal returns how the segment is sealed, or nil if it is not. valid is how much
 // of the file counts: of a log, the end of its batches, of others, all of it. Where
-// that is not known, in the newest log and in a package on its own, it is 0, and
-// the seal is looked for at the end of the file.
+// that is not known, in a package on its own, it is 0, and the seal is looked for
+// at the end of the file. The newest log of a store is never sealed.
 //
 // A trailer that is not whole makes an unsealed segment: the sealing of a log may
 // have been interrupted. All that it says can be had from the commit records.

@@ -69,7 +69,6 @@ type Tail struct {
 	Durable int64  // all before was known to be on disk by the last record that says so
 	Clean   bool   // the log was closed properly after its last batch
 	Torn    bool   // there are bytes behind End that were never acknowledged
-	Sealed  bool   // a frozen index follows at End
 }
 
 // Walk goes through a log by pread and hands over its batches in order. It
@@ -142,23 +141,20 @@ func (w *walker) walk() (Tail, error) {
 		return w.tail, fmt.Errorf("offset %d: %w", pos, stop)
 	}
 
-	w.tail.Sealed = errors.Is(stop, errIndexMessage) && batch.Start == pos
 	dirty := false
-	if !w.tail.Sealed {
-		if !w.o.Exact {
-			durable, nonzero, err := w.searchOn(pos)
-			if err != nil {
-				return w.tail, err
-			}
-			dirty = nonzero || pos > batch.Start
-			w.tail.Durable = max(w.tail.Durable, durable)
+	if !w.o.Exact {
+		durable, nonzero, err := w.searchOn(pos)
+		if err != nil {
+			return w.tail, err
 		}
-		if w.tail.Durable > batch.Start {
-			if errors.Is(stop, errNoMessage) {
-				stop = fmt.Errorf("%w: no message where one was", ErrCorrupt)
-			}
-			return w.tail, fmt.Errorf("damage at offset %d, where all up to %d was durable: %w", pos, w.tail.Durable, corrupt(stop))
+		dirty = nonzero || pos > batch.Start
+		w.tail.Durable = max(w.tail.Durable, durable)
+	}
+	if w.tail.Durable > batch.Start {
+		if errors.Is(stop, errNoMessage) {
+			stop = fmt.Errorf("%w: no message where one was", ErrCorrupt)
 		}
+		return w.tail, fmt.Errorf("damage at offset %d, where all up to %d was durable: %w", pos, w.tail.Durable, corrupt(stop))
 	}
 	if err := w.emitDurable(); err != nil {
 		return w.tail, err
@@ -198,8 +194,6 @@ type message struct {
 	crc    uint32
 	record Record
 }
-
-var errIndexMessage = fmt.Errorf("%w: a frozen index in the middle of a log", ErrCorrupt)
 
 // readError marks a failed read, which says nothing about what is there.
 type readError struct{ err error }
@@ -251,9 +245,6 @@ func (w *walker) messageAt(pos int64) (message, error) {
 		m.record.Attrs = codec.DecodeAttrs(&head)
 		return m, nil
 	case codec.HeaderNone:
-		if _, ok := head.LookupMetadata(KeyIndex); ok {
-			return message{}, errIndexMessage
-		}
 		record, err := w.look(pos, m.length)
 		if err != nil {
 			return message{}, err
