@@ -212,14 +212,14 @@ func (s *Store) startLog() error {
 // Sync makes durable all that was committed before the call. It is for SyncNever;
 // otherwise there is nothing left to do.
 func (s *Store) Sync() error {
-	if s.opts.ReadOnly {
-		return nil
-	}
 	use, err := s.beginCall()
 	if err != nil {
 		return err
 	}
 	defer use.end()
+	if s.opts.ReadOnly {
+		return nil
+	}
 	return s.group.flush()
 }
 
@@ -231,16 +231,21 @@ func (s *Store) Put(name string, t layout.Tensor, attrs ...layout.Attr) error {
 		return fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.path)
 	}
 	// Encoded before the lock is taken, so that concurrent puts do it side by side.
-	use, err := s.beginCall()
-	if err != nil {
-		return err
-	}
-	r, err := s.encode(name, t, attrs)
-	use.end()
+	r, err := s.encodeBeside(name, t, attrs)
 	if err != nil {
 		return err
 	}
 	return s.commit(func(b *batch) error { return b.put(r) })
+}
+
+// encodeBeside is encode for a caller without the lock s.writing.
+func (s *Store) encodeBeside(name string, t layout.Tensor, attrs []layout.Attr) (*encoded, error) {
+	use, err := s.beginCall()
+	if err != nil {
+		return nil, err
+	}
+	defer use.end() // also when a tensor that is none makes encode panic
+	return s.encode(name, t, attrs)
 }
 
 // Delete removes the tensor of the given name, or returns ErrNotFound.

@@ -65,6 +65,9 @@ func (s *Store) encodeUnchecked(name string, t layout.Tensor, attrs []layout.Att
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
+	if t == nil {
+		return nil, fmt.Errorf("tensor %q: the tensor is nil", name)
+	}
 	meta := make([]layout.Attr, 0, 1+len(attrs))
 	meta = append(append(meta, layout.Attr{Key: nameKey, Value: name}), attrs...)
 	record, err := codec.Encode(t, meta)

@@ -43,13 +43,13 @@ func (s *Store) openReader() error {
 // transactions see stays as it is. In a store opened for writing there is nothing
 // to take in.
 func (s *Store) Refresh() error {
-	if !s.opts.ReadOnly || s.pkg != nil {
-		return nil
-	}
 	s.refreshing.Lock()
 	defer s.refreshing.Unlock()
 	if s.closed.Load() {
 		return ErrClosed
+	}
+	if !s.opts.ReadOnly || s.pkg != nil {
+		return nil
 	}
 	if err := s.refresh(); err != nil {
 		return fmt.Errorf("refreshing store %s: %w", s.path, err)

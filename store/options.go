@@ -69,6 +69,9 @@ func (o *Options) resolved() (Options, error) {
 	if r.LockWait < 0 {
 		return r, fmt.Errorf("lock wait of %v: it can't be negative", r.LockWait)
 	}
+	if r.Sync != SyncEveryCommit && r.Sync != SyncNever {
+		return r, fmt.Errorf("sync policy %d: there is none of that number", r.Sync)
+	}
 	if r.fs == nil {
 		r.fs = segment.OS
 	}
