@@ -294,7 +294,7 @@ func TestOpenErrors(t *testing.T) {
 		{"empty directory, read-only", empty, store.Options{ReadOnly: true}, store.ErrNoStore, empty},
 		{"empty directory, must exist", empty, store.Options{MustExist: true}, store.ErrNoStore, empty},
 		{"file", file, store.Options{}, store.ErrNoStore, "a store is a directory"},
-		{"file, read-only", file, store.Options{ReadOnly: true}, store.ErrNoStore, "a store is a directory"},
+		{"file that is no package, read-only", file, store.Options{ReadOnly: true}, store.ErrCorrupt, file},
 		{"other directory", other, store.Options{}, store.ErrNoStore, "letter.txt"},
 		{"other directory, read-only", other, store.Options{ReadOnly: true}, store.ErrNoStore, "letter.txt"},
 	}
