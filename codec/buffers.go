@@ -7,8 +7,8 @@ import "iter"
 // is as in [Record.Parts].
 func (r *Record) Buffers() iter.Seq2[int64, iter.Seq[[]byte]] {
 	return func(yield func(int64, iter.Seq[[]byte]) bool) {
-		for _, p := range r.body {
-			if !yield(p.size, p.bytes) {
+		for i := range r.body {
+			if p := &r.body[i]; !yield(p.size, p.bytes) {
 				return
 			}
 		}
@@ -16,16 +16,4 @@ func (r *Record) Buffers() iter.Seq2[int64, iter.Seq[[]byte]] {
 }
 
 // bytes yields the bytes of the buffer.
-func (p piece) bytes(yield func([]byte) bool) {
-	if p.chunks == nil {
-		if len(p.data) > 0 {
-			yield(p.data)
-		}
-		return
-	}
-	for chunk := range p.chunks() {
-		if !yield(chunk) {
-			return
-		}
-	}
-}
+func (p *piece) bytes(yield func([]byte) bool) { p.each(yield) }

@@ -39,6 +39,19 @@ func inOrder(d *layout.Dense) piece {
 	}}
 }
 
+// each yields the bytes of the buffer and reports whether yield wants more.
+func (p *piece) each(yield func([]byte) bool) bool {
+	if p.chunks == nil {
+		return len(p.data) == 0 || yield(p.data)
+	}
+	for chunk := range p.chunks() {
+		if !yield(chunk) {
+			return false
+		}
+	}
+	return true
+}
+
 // chunkSize bounds the memory in which elements are put in order.
 const chunkSize = 1 << 20
 
@@ -68,13 +81,9 @@ func (r *Record) Parts() iter.Seq[[]byte] {
 		if !yield(r.Head) {
 			return
 		}
-		for _, p := range r.body {
-			for b := range p.bytes {
-				if !yield(b) {
-					return
-				}
-			}
-			if p.pad > 0 && !yield(zeros[:p.pad]) {
+		for i := range r.body {
+			p := &r.body[i]
+			if !p.each(yield) || (p.pad > 0 && !yield(zeros[:p.pad])) {
 				return
 			}
 		}

@@ -181,10 +181,10 @@ func TestWhatIsWrittenIsStrictlyRight(t *testing.T) {
 	checkStrictly(t, codec.ControlHead("tstore.commit", "1", 64)[8:])
 }
 
-// checkWritten checks what is written for d in a layout, with each type of
-// indices.
+// checkWritten checks what is written for d in a layout, with indices that have a
+// sign and with such that have none.
 func checkWritten(t *testing.T, d *layout.Dense, to layout.Layout, meta []layout.Attr) {
-	for indices := layout.IndexInt8; indices <= layout.IndexUint64; indices++ {
+	for _, indices := range []layout.IndexType{layout.IndexUint8, layout.IndexInt32} {
 		tensor, err := layout.Convert(d, to, &layout.ConvertOptions{Indices: indices})
 		if errors.Is(err, layout.ErrLayout) {
 			return // not for so many dimensions
