@@ -120,7 +120,16 @@ const ReservedPrefix = "tstore."
 // DecodeAttrs returns copies of a message's attributes: of all pairs of its
 // custom metadata, in order, whose keys don't begin with [ReservedPrefix].
 func DecodeAttrs(h *Head) []layout.Attr {
-	var attrs []layout.Attr
+	n := 0
+	for k := range h.Metadata() {
+		if !strings.HasPrefix(k, ReservedPrefix) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	attrs := make([]layout.Attr, 0, n)
 	for k, v := range h.Metadata() {
 		if !strings.HasPrefix(k, ReservedPrefix) {
 			attrs = append(attrs, layout.Attr{Key: strings.Clone(k), Value: strings.Clone(v)})
