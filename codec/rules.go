@@ -82,6 +82,7 @@ const (
 	RuleBuffersOverlap      Rule = "buffers-overlap"
 	RuleIndexStridesCount   Rule = "index-strides-count"
 	RuleIndexStrideNegative Rule = "index-stride-negative"
+	RuleIndexStrideMultiple Rule = "index-stride-multiple"
 	RuleIndexStridesBounds  Rule = "index-strides-bounds"
 	RuleCompressedAxis      Rule = "compressed-axis"
 	RuleCSXDims             Rule = "csx-dims"

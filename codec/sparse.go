@@ -178,6 +178,9 @@ func (h *Head) indexCOO(t *sparseTensor, s *sparseBuffers, table flatbuffers.Tab
 	if t.strides[0] < 0 || t.strides[1] < 0 {
 		return h.broken(RuleIndexStrideNegative, "strides %v of the indices", t.strides)
 	}
+	if t.strides[0]%w != 0 || t.strides[1]%w != 0 {
+		return h.broken(RuleIndexStrideMultiple, "strides %v of indices of %d bytes", t.strides, w)
+	}
 	rows, ok1 := layout.CheckedMul(t.nnz-1, t.strides[0])
 	columns, ok2 := layout.CheckedMul(ndim-1, t.strides[1])
 	span, ok3 := layout.CheckedAdd(rows, columns)
