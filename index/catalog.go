@@ -171,7 +171,8 @@ func (c *Catalog) readState(tx *bolt.Tx) error {
 	return nil
 }
 
-// Position returns where the catalog stands, and false if nothing was ever applied to it.
+// Position returns where the catalog stands, and false if nothing was ever applied to it. Its live
+// set must not be changed.
 func (c *Catalog) Position() (Position, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -294,6 +295,7 @@ func (c *Catalog) apply(batch []LogEntries, drop []uint64, pos Position) error {
 		c.summed = false
 	}
 	state := catalogState{position: pos, logs: slices.Clone(c.state.logs)}
+	state.position.Live = bytes.Clone(pos.Live)
 	err := guard(func() error {
 		return c.db.Update(func(tx *bolt.Tx) error {
 			for _, l := range batch {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -17,7 +18,7 @@ type Position struct {
 	End         int64    // just past the commit record
 	CRC         uint32   // of the commit record
 	Seq         uint64   // the commit's sequence number
-	NextSegment uint64   // no segment from this number on was named by the commit or an earlier one
+	Live        []byte   // the segments that count as of the commit, in whatever form the store likes
 }
 
 // catalogState is what the catalog knows of itself: where it stands, and of each log how much of
@@ -31,10 +32,11 @@ type Position struct {
 //	48  u64       offset of the commit record
 //	56  u64       its end
 //	64  u64       sequence number
-//	72  u64       number from which on no segment was named yet
+//	72  u64       length of the live set m
 //	80  u32       CRC of the commit record
 //	84  u32       0
 //	88  n × 24    u64 number, u64 entries, u64 sum of the values' CRCs, by ascending number
+//	    m         the live set
 //	    u32       CRC-32C of all that
 type catalogState struct {
 	position Position
@@ -103,7 +105,7 @@ func (s *catalogState) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.Offset))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(p.End))
 	dst = binary.LittleEndian.AppendUint64(dst, p.Seq)
-	dst = binary.LittleEndian.AppendUint64(dst, p.NextSegment)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(p.Live)))
 	dst = binary.LittleEndian.AppendUint32(dst, p.CRC)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	for _, l := range s.logs {
@@ -111,6 +113,7 @@ func (s *catalogState) append(dst []byte) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, l.entries)
 		dst = binary.LittleEndian.AppendUint64(dst, l.sum)
 	}
+	dst = append(dst, p.Live...)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
@@ -121,10 +124,10 @@ func decodeCatalogState(b []byte) (s catalogState, err error) {
 	if v := binary.LittleEndian.Uint32(b); v != catalogVersion {
 		return s, fmt.Errorf("%w: version %d, this program knows %d", ErrCatalog, v, catalogVersion)
 	}
-	n := binary.LittleEndian.Uint32(b[4:])
+	n, live := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint64(b[72:])
 	body := b[:len(b)-4]
-	if int64(len(body)) != catalogStateSize+logStateSize*int64(n) {
-		return s, fmt.Errorf("%w: its state has %d bytes for %d logs", ErrCatalog, len(b), n)
+	if rest := int64(len(body)) - catalogStateSize - logStateSize*int64(n); rest < 0 || uint64(rest) != live {
+		return s, fmt.Errorf("%w: its state has %d bytes for %d logs and a live set of %d bytes", ErrCatalog, len(b), n, live)
 	}
 	if got, want := crc32.Checksum(body, castagnoli), binary.LittleEndian.Uint32(b[len(body):]); got != want {
 		return s, fmt.Errorf("%w: its state has CRC %#x, not %#x", ErrCatalog, got, want)
@@ -136,12 +139,13 @@ func decodeCatalogState(b []byte) (s catalogState, err error) {
 	p.Offset = int64(binary.LittleEndian.Uint64(b[48:]))
 	p.End = int64(binary.LittleEndian.Uint64(b[56:]))
 	p.Seq = binary.LittleEndian.Uint64(b[64:])
-	p.NextSegment = binary.LittleEndian.Uint64(b[72:])
 	p.CRC = binary.LittleEndian.Uint32(b[80:])
 	if p.Offset < 0 || p.End < p.Offset {
 		return s, fmt.Errorf("%w: it stands at a commit from %d to %d", ErrCatalog, p.Offset, p.End)
 	}
-	for b := body[catalogStateSize:]; len(b) > 0; b = b[logStateSize:] {
+	logs := body[catalogStateSize : int64(len(body))-int64(live)]
+	p.Live = bytes.Clone(body[len(body)-int(live):])
+	for b := logs; len(b) > 0; b = b[logStateSize:] {
 		l := logState{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])}
 		if len(s.logs) > 0 && s.logs[len(s.logs)-1].number >= l.number {
 			return s, fmt.Errorf("%w: its logs are not in order", ErrCatalog)

@@ -46,6 +46,9 @@ func NewFrozenBuilder(spool Spool) *FrozenBuilder {
 // Len returns the number of entries.
 func (b *FrozenBuilder) Len() int { return int(b.header.entries) }
 
+// Seqs returns the lowest and the highest sequence number, 0 and 0 if there are no entries.
+func (b *FrozenBuilder) Seqs() (lowest, highest uint64) { return b.header.minSeq, b.header.maxSeq }
+
 // Add adds an entry, put or tombstone. Its name must be greater than the last one's. The entry is
 // not kept. After an error of the spool the builder is of no use; an entry that can't be is
 // refused and changes nothing.
