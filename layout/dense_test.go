@@ -612,3 +612,26 @@ func BenchmarkCopyRowMajor(b *testing.B) {
 		}
 	}
 }
+
+// Matrices large enough for whole tiles, tiles that are cut off, and other sources than columns.
+func TestTransposedCopies(t *testing.T) {
+	for _, dt := range []DType{Int8, Int16, Float32, Float64, Complex128, must(FixedSizeBinary(3))} {
+		for _, shape := range [][]int64{{64, 64}, {130, 65}, {70, 200}, {3, 64, 2, 66}, {8, 8}, {9, 17}} {
+			n, _ := CheckedProduct(shape, int64(dt.Size()))
+			data := make([]byte, 2*n)
+			for i := range data {
+				data[i] = byte(i*31 + i/255)
+			}
+			columns := must(NewColumnMajor(dt, shape, data[:n]))
+			// Every other element of each column.
+			strides := make([]int64, len(shape))
+			ColumnMajorStrides(strides, shape, 2*int64(dt.Size()))
+			gaps := must(NewStrided(dt, shape, strides, 0, data))
+			for name, d := range map[string]*Dense{"columns": columns, "gaps": gaps, "upside down": must(columns.Slice(0, shape[0]-1, -1, -1))} {
+				if !bytes.Equal(d.AppendRowMajor(nil), naiveRowMajor(d)) {
+					t.Errorf("%s of %v, shape %v, are copied wrongly", name, dt, shape)
+				}
+			}
+		}
+	}
+}

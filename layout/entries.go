@@ -161,7 +161,9 @@ func compressedEntries(c *compressed, axis int, order []int, o *ConvertOptions, 
 	if err := c.checkStructure(axis); err != nil {
 		return entries{}, err
 	}
-	turned := order[0] != axis
+	// Turning the matrix is the faster way to elements in another order, but takes memory for lines
+	// that hold nothing.
+	turned := order[0] != axis && c.shape[1-axis]/4 <= c.nnz+c.shape[axis]
 	if turned {
 		t, err := transposeCompressed(c, axis, &ConvertOptions{}, b)
 		if err != nil {
@@ -184,6 +186,7 @@ func compressedEntries(c *compressed, axis int, order []int, o *ConvertOptions, 
 	default:
 		lineKeys(keys, c.indptr, words[uint64](c.indices.data), minor)
 	}
+	rekey(keys, c.shape, []int{axis, 1 - axis}, order)
 	e, err := settle(&c.sparse, keys, o, b)
 	if turned {
 		e.borrowed = false

@@ -841,6 +841,23 @@ func TestHugeClaims(t *testing.T) {
 			t.Errorf("%s took %v allocations", c.name, bytes)
 		}
 	}
+	// A wide matrix with few elements takes no memory for its empty columns on the way to a CSF or COO.
+	row := must(NewCSR(Uint8, []int64{2, 1 << 61}, IndexOf([]int8{0, 1, 2}), IndexOf([]int64{1 << 60, 7}), []byte{1, 2}))
+	for name, s := range map[string]Tensor{
+		"csf by columns": must(ToCSF(row, &ConvertOptions{AxisOrder: []int{1, 0}, MaxBytes: 1 << 10})),
+		"coo":            must(ToCOO(must(NewCSC(Uint8, []int64{1 << 61, 2}, row.indptr, row.indices, row.data)), &ConvertOptions{MaxBytes: 1 << 10})),
+	} {
+		if first := naiveStored(s)[0]; max(first.Index[0], first.Index[1]) != 7 {
+			t.Errorf("%s begins with %v", name, first.Index)
+		}
+	}
+	// A view that repeats zeros holds nothing, however often.
+	none := must(NewStrided(Float32, []int64{1 << 40, 3}, []int64{0, 4}, 0, make([]byte, 12)))
+	for _, to := range []Layout{LayoutCOO, LayoutCSC, LayoutCSF} {
+		if s := must(Convert(none, to, nil)); s.NNZ() != 0 {
+			t.Errorf("%v of zeros stores %d elements", to, s.NNZ())
+		}
+	}
 	// Counting what a broadcast view repeats looks at it once.
 	view := must(NewStrided(Uint8, []int64{3, 1 << 50}, []int64{1, 0}, 0, []byte{1, 0, 1}))
 	if n := must(CountNonZero(view)); n != 2<<50 {
@@ -1164,31 +1181,44 @@ func FuzzSparse(f *testing.F) {
 	f.Add(byte(1), byte(1), byte(2), byte(3), []byte{0, 2, 1, 0, 1, 2}, []byte{0, 2, 3}, []byte{1, 2, 3})
 	f.Add(byte(2), byte(2), byte(3), byte(3), []byte{0, 2, 1}, []byte{0, 2, 2, 3}, []byte{1, 2, 3})
 	f.Add(byte(3), byte(1), byte(3), byte(3), []byte{0, 2, 1}, []byte{0, 2, 2, 3}, []byte{1, 2, 3})
-	f.Add(byte(4), byte(1), byte(2), byte(3), []byte{0, 2, 1}, []byte{0, 2, 3, 0, 1}, []byte{1, 2, 3})
+	f.Add(byte(3), byte(1), byte(2), byte(3), []byte{0, 2, 1}, []byte{0, 2, 3, 0, 1}, []byte{1, 2, 3})
 	f.Add(byte(2), byte(1), byte(255), byte(200), []byte{0, 255, 1}, []byte{0, 2, 1, 3}, []byte{1, 2, 3})
+	f.Add(byte(20), byte(1), byte(2), byte(3), []byte{0, 2, 1, 0, 1, 0}, []byte{}, []byte{1, 2})
+	f.Add(byte(23), byte(1), byte(2), byte(3), []byte{0, 2, 1}, []byte{0, 2, 0, 2, 3, 0, 1, 1}, []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, kind, typ, rows, cols byte, indices, indptr, data []byte) {
 		it := IndexType(typ%8) + 1
 		cut := func(b []byte) Index { return Index{it, b[:len(b)/it.Size()*it.Size()]} }
 		shape := []int64{int64(rows), int64(cols)}
+		order := []int{int(kind >> 2 & 1), 1 - int(kind>>2&1)}
 		if kind&0x80 != 0 {
 			shape[0] <<= 50
 		}
+		if kind&0x10 != 0 && kind%4 != 1 && kind%4 != 2 {
+			shape, order = append(shape, 3), append(order, 2)
+		}
+		ndim := len(shape)
 		var s Tensor
 		var err error
 		switch kind % 4 {
 		case 0:
 			c := new(COO)
-			n := min(len(data), len(indices)/it.Size()/2)
-			s, err = c, c.Init(Int8, shape, cut(indices), [2]int64{int64(2 * it.Size()), int64(it.Size())}, kind&4 != 0, data[:n], nil)
+			n := min(len(data), len(indices)/it.Size()/ndim)
+			s, err = c, c.Init(Int8, shape, cut(indices), [2]int64{int64(ndim * it.Size()), int64(it.Size())}, kind&4 != 0, data[:n], nil)
 		case 1:
-			s, err = must3(NewCSR(Int8, shape, cut(indptr), cut(indices), data))
+			s, err = asTensor(NewCSR(Int8, shape, cut(indptr), cut(indices), data))
 		case 2:
-			s, err = must3(NewCSC(Int8, shape, cut(indptr), cut(indices), data))
-		case 3: // the nodes of the first level are the second half of indptr
+			s, err = asTensor(NewCSC(Int8, shape, cut(indptr), cut(indices), data))
+		case 3: // indptr holds the indptr and the indices of each level but the last
 			x := cut(indptr)
-			n := (x.Len() + 1) / 2
-			order := []int{int(kind >> 2 & 1), 1 - int(kind>>2&1)}
-			s, err = must3(NewCSF(Int8, shape, order, []Index{x.Slice(0, n)}, []Index{x.Slice(n, x.Len()), cut(indices)}, data))
+			var ptr, idx []Index
+			for l := range ndim - 1 {
+				n := (x.Len() + 1) / 2
+				if l < ndim-2 {
+					n = min(n, int64(typ>>4)+1)
+				}
+				ptr, idx, x = append(ptr, x.Slice(0, n)), append(idx, x.Slice(n, max(2*n-1, n))), x.Slice(max(2*n-1, n), x.Len())
+			}
+			s, err = asTensor(NewCSF(Int8, shape, order, ptr, append(idx, cut(indices)), data))
 		}
 		if err != nil {
 			return
@@ -1211,8 +1241,12 @@ func FuzzSparse(f *testing.F) {
 		}
 		_, _ = CountNonZero(s)
 		_, _ = Auto(s, o)
-		_, _ = At[int8](s, 0, 0)
-		_, _ = At[int8](s, max(shape[0]-1, 0), max(shape[1]-1, 0))
+		index := make([]int64, ndim)
+		_, _ = At[int8](s, index...)
+		for axis := range index {
+			index[axis] = max(shape[axis]-1, 0)
+		}
+		_, _ = At[int8](s, index...)
 		if all, err := NonzeroBytes(s); err == nil {
 			for range all {
 			}
@@ -1225,5 +1259,142 @@ func FuzzSparse(f *testing.F) {
 	})
 }
 
-// must3 keeps a nil of a concrete type from becoming a Tensor.
-func must3[T Tensor](t T, err error) (Tensor, error) { return t, err }
+func asTensor[T Tensor](t T, err error) (Tensor, error) { return t, err }
+
+// Tensors with long rows, with rows shorter than a run worth looking at, and with several pieces.
+func TestConversionsOfLargerTensors(t *testing.T) {
+	for _, dt := range []DType{Uint8, Float16, Float32, Int64, Complex128, must(FixedSizeBinary(3))} {
+		for _, shape := range [][]int64{{3, 1500}, {1500, 3}, {70, 130}, {1, 17000}, {5, 7, 300}, {60, 20, 5}, {17000}} {
+			for _, every := range []int64{3, 101} { // dense enough to be gathered, and sparse enough to be sorted
+				n, _ := CheckedProduct(shape, 1)
+				width := int64(dt.Size())
+				data := make([]byte, n*width)
+				for k := int64(0); k < n; k += every - k%2 {
+					data[k*width] = byte(k) | 1
+				}
+				for name, d := range map[string]*Dense{"row-major": must(NewDense(dt, shape, data)), "column-major": must(NewColumnMajor(dt, shape, data))} {
+					want := must(ToCOO(d.Clone(), nil))
+					same := func(a, b stored) bool { return a.Value == b.Value && slices.Equal(a.Index, b.Index) }
+					if !slices.EqualFunc(naiveStored(d), naiveStored(want), same) {
+						t.Fatalf("%s %v%v to coo is wrong", name, dt, shape)
+					}
+					for _, from := range allLayouts {
+						if !fits(from, len(shape)) {
+							continue
+						}
+						s := must(Convert(d, from, nil))
+						if got := must(ToCOO(s, nil)); !Equal(got, want) {
+							t.Fatalf("%s %v%v to %v is wrong", name, dt, shape, from)
+						}
+						if got := must(ToDense(s, nil)); !Equal(got, d) {
+							t.Fatalf("%s %v%v to %v and back is wrong", name, dt, shape, from)
+						}
+						if n := must(CountNonZero(s)); n != want.NNZ() {
+							t.Fatalf("%s %v%v as %v has %d nonzeros, want %d", name, dt, shape, from, n, want.NNZ())
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// However little memory there is, a conversion either fails cleanly or is right.
+func TestEveryAllocationCanBeRefused(t *testing.T) {
+	d := DenseOf([]float32{0, 1, 0, 2, 3, 0, 0, 0, 4, 5, 0, 0}, 3, 4)
+	unordered := must(NewCOO(Float32, []int64{3, 4}, IndexOf([]int16{2, 1, 0, 1, 2, 1}), BytesOf([]float32{1, 2, 3}), false))
+	columns := must(NewColumnMajor(Float32, []int64{30, 40}, append(make([]byte, 4790), 0, 0, 0, 0, 0, 0, 0, 1, 0, 0)))
+	for _, from := range allLayouts {
+		for name, s := range map[string]Tensor{"matrix": must(Convert(d, from, nil)), "unordered": unordered, "columns": columns} {
+			for _, to := range append(slices.Clone(allLayouts), numLayouts) { // the last means Auto
+				convert := func(limit int64) (Tensor, error) {
+					o := &ConvertOptions{MaxBytes: limit, Duplicates: DuplicatesSum, Indices: IndexInt8}
+					if to == numLayouts {
+						return Auto(s, o)
+					}
+					return Convert(s, to, o)
+				}
+				want := must(convert(0))
+				for limit := int64(1); ; limit += 1 + limit/8 {
+					got, err := convert(limit)
+					if err == nil {
+						if !Equal(got, want) {
+							t.Errorf("%s, %v to %v within %d bytes is wrong", name, from, to, limit)
+						}
+						break
+					}
+					if !errors.Is(err, ErrTooLarge) || got != nil {
+						t.Fatalf("%s, %v to %v within %d bytes: %v, %v", name, from, to, limit, got, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestIndex(t *testing.T) {
+	for typ := IndexInt8; typ < numIndexTypes; typ++ {
+		dt := typ.DType()
+		if back, err := IndexTypeOf(dt); back != typ || err != nil || typ.Size() != dt.Size() || typ.String() != dt.String() {
+			t.Errorf("%v has %d bytes and is the integer type %v of %d, which is index type %v, %v", typ, typ.Size(), dt, dt.Size(), back, err)
+		}
+		x := must(NewIndex(typ, make([]byte, 3*typ.Size()+0)))
+		x.set(1, typ.Max())
+		x.set(2, 5)
+		if x.Len() != 3 || x.At(0) != 0 || x.At(1) != typ.Max() || x.At(2) != 5 || x.Type() != typ || x.max() != typ.Max() {
+			t.Errorf("%v: %d, %d, %d of %d", typ, x.At(0), x.At(1), x.At(2), x.Len())
+		}
+		if y := x.Slice(1, 3); y.Len() != 2 || y.At(1) != 5 || &y.Bytes()[0] != &x.Bytes()[typ.Size()] {
+			t.Errorf("%v: a slice of %d indices ends with %d", typ, y.Len(), y.At(1))
+		}
+		if got := x.chunk(make([]uint64, 2), 1); !slices.Equal(got, []uint64{typ.Max(), 5}) {
+			t.Errorf("%v: a chunk is %v", typ, got)
+		}
+		x.set(0, ^uint64(0))
+		want := typ.Max()
+		if typ&1 == 1 { // signed
+			want = ^uint64(0)
+		}
+		if x.At(0) != want || x.chunk(make([]uint64, 1), 0)[0] != want {
+			t.Errorf("%v: −1 is %d, in a chunk %d; want %d", typ, x.At(0), x.chunk(make([]uint64, 1), 0)[0], want)
+		}
+	}
+	for name, typ := range map[string]IndexType{"auto": IndexAuto, "index type(9)": 9} {
+		if typ.Valid() || typ.Size() != 0 || typ.Max() != 0 || typ.DType().Valid() || typ.String() != name {
+			t.Errorf("%s: valid %v, size %d, max %d, %v, %q", name, typ.Valid(), typ.Size(), typ.Max(), typ.DType(), typ)
+		}
+	}
+	if x := (Index{}); x.Len() != 0 || x.max() != 0 || !x.equal(IndexOf([]int8{})) {
+		t.Error("the zero Index is not empty")
+	}
+	ints := []int{3, 1, 4}
+	if got := must(IndexValues[int](IndexOf(ints))); &got[0] != &ints[0] || len(got) != 3 {
+		t.Errorf("ints became %v", got)
+	}
+	if got := must(IndexValues[int64](IndexOf(ints))); got[2] != 4 {
+		t.Errorf("ints as int64 became %v", got)
+	}
+	if got, err := IndexValues[uint16](IndexOf([]uint16{})); len(got) != 0 || got == nil || err != nil {
+		t.Errorf("no indices became %v, %v", got, err)
+	}
+	if !IndexOf([]int8{1, 2}).equal(IndexOf([]uint32{1, 2})) || IndexOf([]int8{1, -1}).equal(IndexOf([]uint8{1, 255})) || IndexOf([]int8{1}).equal(IndexOf([]int8{1, 2})) {
+		t.Error("indices are compared wrongly")
+	}
+}
+
+func TestAccessors(t *testing.T) {
+	values := []float32{1, 2}
+	coo := must(NewCOO(Float32, []int64{2, 3}, IndexOf([]int32{0, 1, 1, 2}), BytesOf(values), true))
+	if row, column := coo.IndexStrides(); row != 8 || column != 4 {
+		t.Errorf("index strides %d and %d, want 8 and 4", row, column)
+	}
+	if v := must(Values[float32](coo)); &v[0] != &values[0] || len(v) != 2 {
+		t.Errorf("values of a coo: %v", v)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("there is a coordinate of an element that there is not")
+		}
+	}()
+	coo.Coordinate(2, 0)
+}
