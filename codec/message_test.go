@@ -334,6 +334,20 @@ func TestRecordReadsTheSameEveryWay(t *testing.T) {
 		if err != nil || n != r.Len() || !bytes.Equal(written.Bytes(), want) {
 			t.Errorf("%s: WriteTo gave %d bytes, %v; equal: %v", name, n, err, bytes.Equal(written.Bytes(), want))
 		}
+		var body []byte
+		for size, bytes := range r.Buffers() {
+			start := len(body)
+			for b := range bytes {
+				body = append(body, b...)
+			}
+			if int64(len(body)-start) != size {
+				t.Errorf("%s: a buffer of %d bytes says %d", name, len(body)-start, size)
+			}
+			body = append(body, make([]byte, -len(body)&(codec.Alignment-1))...)
+		}
+		if !bytes.Equal(body, want[len(r.Head):]) {
+			t.Errorf("%s: the buffers are not the body", name)
+		}
 		// A reader that stops early must not be called again.
 		for range r.Parts() {
 			break
