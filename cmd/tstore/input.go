@@ -95,11 +95,8 @@ func mapFile(f *os.File, at int64) (*input, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mapping it: %w", err)
 	}
-	release := guard(m, f.Name())
-	return &input{bytes: m[at:], close: func() {
-		release()
-		m.Unmap()
-	}}, nil
+	guard(m, f.Name())
+	return &input{bytes: m[at:], close: func() { m.Unmap() }}, nil
 }
 
 // readStream reads a pipe or a device to its end.
@@ -158,7 +155,8 @@ func (r *contextReader) Read(b []byte) (int, error) {
 }
 
 // guarded are the maps of input files, by address. Reading one faults if its file was cut short
-// meanwhile, or lies on a bad sector.
+// meanwhile, or lies on a bad sector. They stay here when they are unmapped: a fault unwinds the
+// stack, and closes the input, before it is asked where it came from.
 var guarded struct {
 	sync.Mutex
 	maps map[uintptr]guardedMap
@@ -169,7 +167,7 @@ type guardedMap struct {
 	path string
 }
 
-func guard(m []byte, path string) (release func()) {
+func guard(m []byte, path string) {
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(m)))
 	guarded.Lock()
 	defer guarded.Unlock()
@@ -177,11 +175,6 @@ func guard(m []byte, path string) (release func()) {
 		guarded.maps = map[uintptr]guardedMap{}
 	}
 	guarded.maps[start] = guardedMap{len(m), path}
-	return func() {
-		guarded.Lock()
-		defer guarded.Unlock()
-		delete(guarded.maps, start)
-	}
 }
 
 // guardMaps, deferred, turns a fault in the map of an input file into an error. For that it needs
