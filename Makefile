@@ -12,9 +12,9 @@ FUZZTIME ?= 1m
 # Checked with this version wherever it runs.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-# Every Go module here: the assembly generator and the power-cut file system have dependencies that
-# users of tstore need not download.
-MODULES := $(sort $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './bin/*' -not -path './.venv/*')))
+# Every Go module here, the main one last: the assembly generator and the power-cut file system have
+# dependencies that users of tstore need not download.
+MODULES := $(sort $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*' -not -path './.venv/*'))) .
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: help
