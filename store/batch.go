@@ -196,6 +196,21 @@ func (b *batch) after(log *segment.File) *state {
 	return st
 }
 
+// exchanges are the segments that the batch makes part of the live set, and those
+// that it takes out.
+func (b *batch) exchanges() (add []segment.Live, gone []uint64) {
+	for _, r := range b.records {
+		if f := r.file; f != nil {
+			add = append(add, segment.Live{Number: f.Number, UUID: f.UUID, Kind: segment.KindData, Valid: r.entry.Offset + r.entry.Length})
+		}
+	}
+	for i := range b.ops {
+		add = append(add, b.ops[i].New...)
+		gone = append(gone, b.ops[i].Old...)
+	}
+	return add, gone
+}
+
 // changes are the last entries that the batch has made of each name it touched.
 func (b *batch) changes() []*Entry {
 	seen := make(map[string]bool, len(b.targets)+len(b.buried))

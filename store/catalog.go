@@ -134,7 +134,7 @@ func (c *catalog) add(changes map[uint64][]*Entry, last commitRef) {
 		}
 		c.count += len(entries)
 	}
-	first := c.last == c.written
+	first := c.last.seq == c.written.seq
 	c.last = last
 	wake := first || c.count >= catalogBatch
 	c.mu.Unlock()
@@ -178,7 +178,7 @@ func (c *catalog) write() {
 		End:         last.end,
 		CRC:         last.crc,
 		Seq:         last.seq,
-		NextSegment: last.next,
+		Live:        last.live.encoded(),
 	})
 	c.failed = err != nil
 }
@@ -188,7 +188,7 @@ func (c *catalog) close(update bool) error {
 	if c.wake != nil {
 		close(c.wake)
 		<-c.done
-		if update && (c.last != c.written || len(c.gone) > 0) {
+		if update && (c.last.seq != c.written.seq || len(c.gone) > 0) {
 			c.write()
 		}
 	}

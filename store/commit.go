@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store/internal/segment"
@@ -22,6 +20,9 @@ import (
 // store is reopened; every other error, that it is not.
 func (s *Store) Update(fn func(tx *Tx) error) error {
 	return s.commit(func(b *batch) error {
+		if err := s.log.Flush(); err != nil { // fn may read what is in the last batches
+			return err
+		}
 		tx := &Tx{state: b.base, batch: b}
 		defer tx.done.Store(true)
 		return fn(tx)
@@ -109,7 +110,9 @@ func (s *Store) append(b *batch) error {
 	// Deletes may use the space that puts leave free.
 	reserve := len(b.records) > 0
 	s.clean = false
-	err := s.log.Append(b.size+int64(len(record)), reserve, func(w io.Writer) error {
+	// While others wait for the disk anyway, the next sync writes this batch too.
+	hold := s.opts.Sync == SyncEveryCommit && s.group.busy()
+	err := s.log.Append(b.size+int64(len(record)), reserve, hold, func(w io.Writer) error {
 		if err := b.writeTo(w); err != nil {
 			return err
 		}
@@ -119,19 +122,12 @@ func (s *Store) append(b *batch) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range b.records {
-		if r.file != nil {
-			h := r.file.Header
-			s.live[h.Number] = segment.Live{Number: h.Number, UUID: h.UUID, Kind: h.Kind, Valid: r.entry.Offset + r.entry.Length}
-		}
-	}
-	for i := range b.ops {
-		for _, l := range b.ops[i].New {
-			s.live[l.Number] = l
-		}
+	if add, gone := b.exchanges(); len(add)+len(gone) > 0 {
+		s.live = s.live.without(gone...).with(add...)
 	}
 	s.written = b.after(s.log.File)
-	s.logEntries += len(b.targets) + len(b.buried)
+	changed := b.changes()
+	s.logEntries += len(changed)
 	if s.opts.Sync == SyncNever {
 		s.published.Store(s.written)
 	}
@@ -139,7 +135,7 @@ func (s *Store) append(b *batch) error {
 		state: s.written,
 		log:   s.log,
 		last:  s.commitRef(record, start+b.size, b.seq),
-		names: b.changes(),
+		names: changed,
 	})
 	return nil
 }
@@ -152,7 +148,7 @@ func (s *Store) commitRef(record []byte, offset int64, seq uint64) commitRef {
 		offset: offset,
 		end:    offset + int64(len(record)),
 		crc:    segment.RecordCRC(record),
-		next:   s.nextNumber.Load(),
+		live:   s.live,
 	}
 }
 
@@ -178,12 +174,13 @@ func (s *Store) nextLog() error {
 		return err
 	}
 	old := s.log
-	s.live[old.Number] = segment.Live{Number: old.Number, UUID: old.UUID, Kind: segment.KindLog, Valid: old.Tail()}
-	if err := s.startLog(); err != nil {
-		delete(s.live, old.Number)
-		return err
+	live := s.live
+	s.live = live.with(segment.Live{Number: old.Number, UUID: old.UUID, Kind: segment.KindLog, Valid: old.Tail()})
+	err := s.startLog()
+	if err != nil {
+		s.live = live
 	}
-	return nil
+	return err
 }
 
 // startLog creates the next log and makes it the one to append to. Everything
@@ -195,9 +192,7 @@ func (s *Store) startLog() error {
 		UUID:    newID(),
 		Number:  s.nextNumber.Add(1) - 1,
 		BaseSeq: s.written.seq,
-	}
-	for _, n := range slices.Sorted(maps.Keys(s.live)) {
-		h.Live = append(h.Live, s.live[n])
+		Live:    s.live.sorted(),
 	}
 	f, err := segment.Create(s.opts.fs, s.segmentsDir(), h, nil)
 	if err != nil {

@@ -24,8 +24,8 @@ type commitRef struct {
 	offset int64
 	end    int64
 	crc    uint32
-	next   uint64 // no segment from this number on was named by it or an earlier one
-	closed bool   // it is the mark of a clean close
+	live   *liveSet // what counted then, but for the log itself
+	closed bool     // it is the mark of a clean close
 }
 
 // number is that of the log, 0 if c is none.
@@ -48,14 +48,17 @@ type group struct {
 	syncedIn *segment.Log
 	syncedTo int64 // position in syncedIn up to which all is durable
 	syncing  bool
-	waiting  int   // callers that wait for a batch in pending
-	lastLot  int   // callers that the last sync has served
-	err      error // why nothing may be written any more
+	waiting  int           // calls of wait under way
+	expected int           // batches that the next sync may hope for
+	lastSync time.Duration // how long the last sync took
+	err      error         // why nothing may be written any more
 }
 
-// gatherTime is how long a sync waits for as many callers as the last one served.
-// Those have just been answered and are likely to come back: without the wait
-// they would miss every other sync.
+// gatherTime is how long a sync that has fewer batches than it may hope for waits
+// for the next one, at least. It may hope for those that came while the last sync
+// was under way, and one more from each caller which that one has served: those
+// have just been answered and are likely to come back. Without the wait half of
+// the callers would always miss the sync that serves the other half.
 const gatherTime = 60 * time.Microsecond
 
 func newGroup(durable uint64, publish func([]written)) *group {
@@ -96,18 +99,28 @@ func (g *group) sync() {
 	g.syncing = true
 	g.gather()
 	lot := g.pending
-	callers := g.waiting
+	served := min(g.waiting, len(lot))
 	last := lot[len(lot)-1]
 	g.mu.Unlock()
+	start := time.Now()
 	err := last.log.Sync()
+	took := time.Since(start)
 	g.mu.Lock()
 	g.syncing = false
-	g.lastLot = callers
 	if err != nil {
 		g.failLocked(err)
 		return
 	}
 	g.finish(lot)
+	g.expected, g.lastSync = served+len(g.pending), took
+}
+
+// busy reports whether a sync is coming that a batch added now will share with
+// others, or might.
+func (g *group) busy() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.syncing || g.waiting > 0
 }
 
 // finish records that lot, the oldest of pending, is durable.
@@ -119,15 +132,23 @@ func (g *group) finish(lot []written) {
 	g.change.Broadcast()
 }
 
-// gather lets other callers come, for a moment, if the last sync had several.
+// gather lets other callers come, as long as they do, and not for longer than the
+// sync will take.
 func (g *group) gather() {
-	if g.lastLot < 2 {
-		return
-	}
-	for start := time.Now(); g.waiting < g.lastLot && time.Since(start) < gatherTime; {
+	patience := max(gatherTime, g.lastSync/4)
+	start := time.Now()
+	last := start
+	for n := len(g.pending); n < g.expected; {
 		g.mu.Unlock()
 		runtime.Gosched()
 		g.mu.Lock()
+		now := time.Now()
+		if len(g.pending) > n {
+			n, last = len(g.pending), now
+		}
+		if now.Sub(last) > patience || now.Sub(start) > max(gatherTime, g.lastSync) {
+			return
+		}
 	}
 }
 

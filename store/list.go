@@ -9,16 +9,8 @@ import (
 
 // list yields the entries whose names begin with prefix, by name in byte order.
 func (st *state) list(prefix string) iter.Seq2[*Entry, error] {
-	sources := []iter.Seq2[*Entry, error]{st.listOpen(prefix)}
-	for _, l := range st.sealed {
-		sources = append(sources, st.listSealed(l, prefix))
-	}
-	all := sources[0]
-	if len(sources) > 1 {
-		all = merge(sources)
-	}
 	return func(yield func(*Entry, error) bool) {
-		for e, err := range all {
+		for e, err := range st.listAll(prefix) {
 			if err == nil && e.Deleted {
 				continue
 			}
@@ -27,6 +19,18 @@ func (st *state) list(prefix string) iter.Seq2[*Entry, error] {
 			}
 		}
 	}
+}
+
+// listAll is list with the tombstones of names that were deleted.
+func (st *state) listAll(prefix string) iter.Seq2[*Entry, error] {
+	if len(st.sealed) == 0 {
+		return st.listOpen(prefix)
+	}
+	sources := []iter.Seq2[*Entry, error]{st.listOpen(prefix)}
+	for _, l := range st.sealed {
+		sources = append(sources, st.listSealed(l, prefix))
+	}
+	return merge(sources)
 }
 
 func (st *state) listOpen(prefix string) iter.Seq2[*Entry, error] {

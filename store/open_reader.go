@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 
+	"github.com/tstore/tstore/index"
 	"github.com/tstore/tstore/store/internal/segment"
 )
 
@@ -61,6 +62,7 @@ func (s *Store) Refresh() error {
 // as the writer starts new ones meanwhile.
 func (s *Store) refresh() error {
 	r := s.reader
+	before := r.replay
 	for range listingTries {
 		newest, err := r.list()
 		if err != nil {
@@ -80,6 +82,11 @@ func (s *Store) refresh() error {
 			if old := s.published.Load(); r.replay.seq != old.seq || old.segs == nil {
 				s.published.Store(r.replay.state())
 			}
+			gone := r.replay.gone(before)
+			for _, f := range gone {
+				delete(r.set.files, f.Number)
+			}
+			s.uses.retire(gone)
 			return nil
 		}
 	}
@@ -110,39 +117,72 @@ func (r *reader) advance(newest *segment.File) error {
 	if err := newest.RefreshSize(); err != nil {
 		return err
 	}
-	from := commitRef{}
 	next, err := newReplay(r.set, newest)
 	if err != nil {
 		return err
 	}
+	from := commitRef{}
 	if old := r.replay; old != nil {
 		from = old.end()
 		if newest == old.newest && newest.EndsAt(from.end) {
 			return nil
 		}
-		// What data segments the earlier logs have named stays live.
-		for n, l := range old.live {
-			if _, ok := next.live[n]; !ok && l.Kind == segment.KindData {
-				next.live[n], next.segs[n] = l, old.segs[n]
-			}
-		}
-		next.sealed, next.seq = maps.Clone(old.sealed), from.seq
+		next.seq = from.seq
+		next.follow(old)
 	}
 	if err := next.openSealed(); err != nil {
 		return err
 	}
 	if old := r.replay; old != nil {
-		open := old.state().open
-		for n, l := range next.sealed {
-			if l.file.Header.Kind == segment.KindLog && old.sealed[n] == nil {
-				open = withoutRange(open, l.after, l.last)
-			}
-		}
-		next.edit = open.Edit()
+		next.edit = next.keep(old).Edit()
 	}
 	if err := next.logs(from); err != nil {
 		return err
 	}
 	r.replay = next
 	return nil
+}
+
+// follow takes over what an earlier replay knows of the segments that still count.
+func (r *replay) follow(old *replay) {
+	if r.newest == old.newest {
+		// The batches that old has seen have changed what the header says.
+		r.live, r.segs = maps.Clone(old.live), maps.Clone(old.segs)
+		clear(r.missing)
+	}
+	for n, l := range old.sealed {
+		if r.segs[n] != nil {
+			r.sealed[n] = l
+		}
+	}
+}
+
+// keep is what an earlier replay has in memory, without the entries of logs that
+// have been sealed or replaced since.
+func (r *replay) keep(old *replay) index.Table {
+	open := old.edit.Table()
+	for n, f := range old.segs {
+		if f.Header.Kind != segment.KindLog || old.sealed[n] != nil || (r.segs[n] != nil && r.sealed[n] == nil) {
+			continue
+		}
+		last := old.seq
+		if f != old.newest {
+			last = logEnd(old.segs, n)
+		}
+		open = withoutRange(open, f.Header.BaseSeq, last)
+	}
+	return open
+}
+
+// gone are the segments of old that count no longer.
+func (r *replay) gone(old *replay) []*segment.File {
+	var files []*segment.File
+	if old != nil {
+		for n, f := range old.segs {
+			if r.segs[n] != f {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
 }

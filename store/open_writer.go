@@ -104,7 +104,7 @@ func (s *Store) removeTemporary() error {
 func (s *Store) create(opened fileSet) error {
 	s.id = newID()
 	s.nextNumber.Store(opened.highest() + 1)
-	s.live = map[uint64]segment.Live{}
+	s.live = &liveSet{}
 	s.written = &state{segs: map[uint64]*segment.File{}}
 	if err := s.startLog(); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Store) create(opened fileSet) error {
 // takeUp makes the store ready to go on after what r has found.
 func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	s.nextNumber.Store(opened.highest() + 1)
-	s.live = r.live
+	s.live = &liveSet{r.live}
 	s.written = r.state()
 	s.clean = r.tail.Clean
 	s.log = segment.NewLog(newest, r.tail.End)
@@ -130,7 +130,7 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 		// What is behind the end stays as it is; the next header says that it does
 		// not count.
 		h := newest.Header
-		s.live[h.Number] = segment.Live{Number: h.Number, UUID: h.UUID, Kind: segment.KindLog, Valid: r.tail.End}
+		s.live = s.live.with(segment.Live{Number: h.Number, UUID: h.UUID, Kind: segment.KindLog, Valid: r.tail.End})
 		if err := s.startLog(); err != nil {
 			return err
 		}
@@ -140,8 +140,12 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	if err := s.removeOrphans(opened); err != nil {
 		return err
 	}
-	r.last.next = s.nextNumber.Load()
-	s.logEntries = len(r.changes[s.log.Number])
+	r.last.live = s.live
+	for e := range s.written.open.Ascend("") {
+		if e.Seq > s.log.Header.BaseSeq {
+			s.logEntries++
+		}
+	}
 	s.start(r)
 	s.sealOld(r)
 	return nil
@@ -149,28 +153,23 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 
 // sealOld seals the logs that could have been sealed in an earlier life.
 func (s *Store) sealOld(r *replay) {
-	logs := slices.Sorted(maps.Keys(s.live))
-	logs = slices.DeleteFunc(logs, func(n uint64) bool { return s.live[n].Kind != segment.KindLog })
-	for i, n := range logs {
-		if r.sealed[n] != nil {
-			continue
+	for _, l := range s.live.sorted() {
+		if l.Kind == segment.KindLog && r.sealed[l.Number] == nil {
+			last := s.written.logEnd(l.Number)
+			s.sealer.start(sealJob{file: s.written.segs[l.Number], valid: l.Valid, last: last, table: s.written.open})
 		}
-		next := s.log.File
-		if i+1 < len(logs) {
-			next = s.written.segs[logs[i+1]]
-		}
-		s.sealer.start(sealJob{file: s.written.segs[n], valid: s.live[n].Valid, last: next.Header.BaseSeq, table: s.written.open})
 	}
 }
 
-// removeOrphans closes the files that do not count, and removes the data segments
-// among them that this store wrote for batches which never came to be.
+// removeOrphans closes the files that do not count, and removes those of them that
+// are this store's: data segments of batches which never came to be, and what was
+// replaced just before a crash.
 func (s *Store) removeOrphans(opened fileSet) error {
 	for n, f := range opened.files {
 		if s.written.segs[n] != nil || f == s.log.File {
 			continue
 		}
-		orphan := f.Header.Kind == segment.KindData && f.Header.StoreID == s.id
+		orphan := f.Header.StoreID == s.id
 		if err := f.Retire(); err != nil {
 			return err
 		}
@@ -250,7 +249,7 @@ func (s *Store) appendClose() error {
 		UUID:      s.log.UUID,
 		Offset:    offset,
 	})
-	err := s.log.Append(int64(len(record)), false, func(w io.Writer) error {
+	err := s.log.Append(int64(len(record)), false, false, func(w io.Writer) error {
 		_, err := w.Write(record)
 		return err
 	})

@@ -164,9 +164,9 @@ func (p *PackageWriter) write(m *member) error {
 	}
 	m.entry.Offset = p.segment.Offset()
 	if m.bytes != nil {
-		_, p.err = p.segment.PutBytes(m.bytes)
+		p.err = p.segment.PutBytes(m.bytes)
 	} else {
-		_, _, m.entry.CRC, p.err = p.segment.Put(m.record)
+		m.entry.CRC, p.err = p.segment.Put(m.record)
 	}
 	if p.err != nil {
 		return fmt.Errorf("tensor %q: writing package: %w", m.entry.Name, p.err)

@@ -208,7 +208,7 @@ func (r *replay) exchange(op *segment.Op) error {
 			continue
 		}
 		if f.Header.Kind == segment.KindLog && r.sealed[n] == nil {
-			r.edit = withoutRange(r.edit.Table(), f.Header.BaseSeq, r.after(n)).Edit()
+			r.edit = withoutRange(r.edit.Table(), f.Header.BaseSeq, logEnd(r.segs, n)).Edit()
 		}
 		delete(r.live, n)
 		delete(r.segs, n)
@@ -226,17 +226,6 @@ func (r *replay) exchange(op *segment.Op) error {
 		}
 	}
 	return nil
-}
-
-// after is the sequence number of the last batch of log n, which is not the newest.
-func (r *replay) after(n uint64) uint64 {
-	next := r.newest
-	for m, f := range r.segs {
-		if f.Header.Kind == segment.KindLog && m > n && m < next.Number {
-			next = f
-		}
-	}
-	return next.Header.BaseSeq
 }
 
 // entry makes the entry for a put or rename.
@@ -357,7 +346,11 @@ func (r *replay) fromCatalog(c *catalog, p index.Position) error {
 		return errCatalogUseless
 	}
 	from := commitRef{log: f.Header, seq: p.Seq, offset: p.Offset, end: p.End, crc: p.CRC, closed: commit.IsClose()}
-	r.keepDataBefore(p.NextSegment)
+	if f == r.newest {
+		if err := r.takeLive(p.Live); err != nil {
+			return err
+		}
+	}
 	if err := r.openSealed(); err != nil {
 		return err
 	}
@@ -394,23 +387,35 @@ func (r *replay) fromCatalog(c *catalog, p index.Position) error {
 	return r.logs(from)
 }
 
+// takeLive makes the live set that the catalog has kept that of the store: what the
+// batches up to its position have made of the one in the header.
+func (r *replay) takeLive(b []byte) error {
+	live, err := segment.DecodeLive(b)
+	if err != nil {
+		return errCatalogUseless
+	}
+	clear(r.live)
+	clear(r.segs)
+	clear(r.missing)
+	r.segs[r.newest.Number] = r.newest
+	for _, l := range live {
+		f, err := r.set.liveFile(l)
+		switch {
+		case errors.Is(err, errMissing):
+			r.missing[l.Number] = fmt.Errorf("%s: %w", r.newest.Path, err)
+		case err != nil:
+			return err
+		default:
+			r.live[l.Number], r.segs[l.Number] = l, f
+		}
+	}
+	return nil
+}
+
 // known makes sure that the segment of a catalog's entry counts.
 func (r *replay) known(e *Entry) error {
 	if !e.Deleted && r.segs[e.Segment] == nil {
 		return errCatalogUseless
 	}
 	return nil
-}
-
-// keepDataBefore takes every data segment with a number below next into the live
-// set. The catalog does not tell which of them batches have named; one that none
-// has is garbage for compaction to find.
-func (r *replay) keepDataBefore(next uint64) {
-	for n, f := range r.set.files {
-		h := f.Header
-		if n < next && r.segs[n] == nil && h.Kind == segment.KindData && h.StoreID == r.newest.Header.StoreID {
-			r.segs[n] = f
-			r.live[n] = segment.Live{Number: n, UUID: h.UUID, Kind: h.Kind, Valid: f.Size()}
-		}
-	}
 }

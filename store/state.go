@@ -27,6 +27,19 @@ type state struct {
 	segs   map[uint64]*segment.File // every file that counts, by number
 }
 
+// logEnd is the sequence number of the last batch of log n, which is not the newest.
+func (st *state) logEnd(n uint64) uint64 { return logEnd(st.segs, n) }
+
+func logEnd(segs map[uint64]*segment.File, n uint64) uint64 {
+	var next *segment.File
+	for m, f := range segs {
+		if f.Header.Kind == segment.KindLog && m > n && (next == nil || m < next.Number) {
+			next = f
+		}
+	}
+	return next.Header.BaseSeq
+}
+
 // found is where a name was found: in the unsealed logs, or in a sealed one.
 type found struct {
 	entry *Entry // nil if it was in log

@@ -33,10 +33,11 @@ type Store struct {
 	writing    sync.Mutex    // guards what follows; held while a batch is made and written
 	written    *state        // what the log holds, synced or not
 	log        *segment.Log
-	live       map[uint64]segment.Live // every segment that counts but the log
-	clean      bool                    // the log ends in the mark of a clean close
-	logEntries int                     // entries that the log has made
+	live       *liveSet // every segment that counts but the log
+	clean      bool     // the log ends in the mark of a clean close
+	logEntries int      // entries that the log has made
 	sealer     sealer
+	compacting sync.Mutex // held by Compact
 
 	pkg *sealedSegment // if the store is a package
 

@@ -72,7 +72,7 @@ func (c Cut) String() string {
 // Fault makes operations fail. See volume.Fault in store/powercut.
 type Fault struct {
 	ID     int    `json:"id,omitempty"`
-	Op     string `json:"op"`               // write, fsync, fsyncdir, sync, read, open, truncate, create, mkdir, link, unlink, rmdir, rename, change, any
+	Op     string `json:"op"`               // write, fsync, fsyncdir, sync, read, open, truncate, create, mkdir, link, unlink, rmdir, rename, change, modify, any
 	Glob   string `json:"glob,omitempty"`   // whole path below Dir, or its last element
 	Nth    int64  `json:"nth,omitempty"`    // the first that fails, from 1, since the fault was set
 	Times  int64  `json:"times,omitempty"`  // how many fail, 0: one, negative: all from there on

@@ -113,6 +113,26 @@ func appendLive(p []byte, l *Live) []byte {
 	return binary.LittleEndian.AppendUint32(p, uint32(len(l.Extra)))
 }
 
+// EncodeLive returns a live set in the form in which catalogs keep it: as an
+// operation does.
+func EncodeLive(live []Live) []byte {
+	p := binary.LittleEndian.AppendUint32(nil, uint32(len(live)))
+	for i := range live {
+		p = append(appendLive(p, &live[i]), live[i].Extra...)
+	}
+	return p
+}
+
+// DecodeLive is the inverse of EncodeLive.
+func DecodeLive(b []byte) ([]Live, error) {
+	c := cursor{b: b}
+	live, err := c.lives(c.u32())
+	if err == nil && (c.short || len(c.b) > 0) {
+		err = fmt.Errorf("%w: live set of %d bytes", ErrCorrupt, len(b))
+	}
+	return live, err
+}
+
 // parseLive reads the live entry in b, and how long its extra is.
 func parseLive(b []byte) (Live, uint32, error) {
 	l := Live{

@@ -1,9 +1,11 @@
 package segment
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // Log is the active segment: the one that batches are appended to. One
@@ -18,7 +20,14 @@ type Log struct {
 	tail  int64 // just past the last whole batch
 	end   int64 // the file's size; all between tail and end is zero
 	buf   []byte
+
+	holding sync.Mutex   // guards held, and is held itself while that is written
+	held    bytes.Buffer // batches that are still to be written
+	heldAt  int64        // where they belong
 }
+
+// maxHeld is how many bytes of batches are held back at most.
+const maxHeld = 256 << 10
 
 // Reserve is the space that puts leave free, in bytes, so that deletes and the
 // closing mark can still be written when the disk is full.
@@ -40,9 +49,18 @@ func (l *Log) Tail() int64 { return l.tail }
 // at the tail. With reserve it leaves Reserve bytes free behind. If it fails the
 // log ends where it did before; an ErrLogBroken means that not even this could be
 // brought about, and nothing must be appended any more.
-func (l *Log) Append(n int64, reserve bool, write func(w io.Writer) error) error {
+//
+// With hold a small batch may be kept in memory until Flush or Sync writes it,
+// together with others: one large write costs much less than many small ones.
+func (l *Log) Append(n int64, reserve, hold bool, write func(w io.Writer) error) error {
 	if err := l.extend(n, reserve); err != nil {
 		return fmt.Errorf("%s: %w", l.Path, err)
+	}
+	if hold && n <= maxHeld/4 {
+		return l.hold(n, write)
+	}
+	if err := l.Flush(); err != nil {
+		return err
 	}
 	w := &writer{raw: l.raw, off: l.tail, buf: l.buf[:0]}
 	defer func() { l.buf = w.buf }()
@@ -61,6 +79,51 @@ func (l *Log) Append(n int64, reserve bool, write func(w io.Writer) error) error
 		return fmt.Errorf("%s: %w", l.Path, err)
 	}
 	l.tail += n
+	return nil
+}
+
+// hold appends a batch in memory.
+func (l *Log) hold(n int64, write func(w io.Writer) error) error {
+	l.holding.Lock()
+	defer l.holding.Unlock()
+	if int64(l.held.Len())+n > maxHeld {
+		if err := l.flush(); err != nil {
+			return err
+		}
+	}
+	before := l.held.Len()
+	if before == 0 {
+		l.heldAt = l.tail
+	}
+	err := write(&l.held)
+	if got := int64(l.held.Len() - before); err == nil && got != n {
+		err = fmt.Errorf("batch of %d bytes where %d were announced", got, n)
+	}
+	if err != nil {
+		l.held.Truncate(before)
+		return fmt.Errorf("%s: %w", l.Path, err)
+	}
+	l.tail += n
+	return nil
+}
+
+// Flush writes what Append has held back. It may run beside Append. If it fails
+// it is not known how much of it is in the file: ErrLogBroken.
+func (l *Log) Flush() error {
+	l.holding.Lock()
+	defer l.holding.Unlock()
+	return l.flush()
+}
+
+func (l *Log) flush() error {
+	if l.held.Len() == 0 {
+		return nil
+	}
+	w := writer{raw: l.raw, off: l.heldAt}
+	if err := w.put(l.held.Bytes()); err != nil {
+		return fmt.Errorf("%s: %w: %w", l.Path, ErrLogBroken, err)
+	}
+	l.held.Reset()
 	return nil
 }
 
@@ -116,6 +179,9 @@ func (l *Log) zero(from, to int64) error {
 
 // Sync makes durable all that was appended before the call.
 func (l *Log) Sync() error {
+	if err := l.Flush(); err != nil {
+		return err
+	}
 	if err := l.raw.Datasync(); err != nil {
 		return fmt.Errorf("%s: %w", l.Path, err)
 	}

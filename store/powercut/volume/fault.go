@@ -11,7 +11,7 @@ import (
 type Fault struct {
 	ID int `json:"id"`
 	// Op is the kind of operation: write, fsync (of files, fdatasync too), fsyncdir, sync (either), read, open, truncate,
-	// create, mkdir, link, unlink, rmdir, rename, change (any of the last six), any.
+	// create, mkdir, link, unlink, rmdir, rename, change (any of the last six), modify (all but read and open), any.
 	Op string `json:"op"`
 	// Glob restricts it to paths that match, as path.Match has it, as a whole or by their last element. A rename goes by its old name.
 	Glob string `json:"glob,omitempty"`
@@ -44,7 +44,8 @@ var errnos = map[string]syscall.Errno{
 var kindsOf = map[string][]string{
 	"write": {"write"}, "fsync": {"fsync"}, "fsyncdir": {"fsyncdir"}, "sync": {"fsync", "fsyncdir"}, "read": {"read"}, "open": {"open"},
 	"truncate": {"truncate"}, "create": {"create"}, "mkdir": {"mkdir"}, "link": {"link"}, "unlink": {"unlink"}, "rmdir": {"rmdir"}, "rename": {"rename"},
-	"change": {"create", "mkdir", "link", "unlink", "rmdir", "rename"}, "any": nil,
+	"change": {"create", "mkdir", "link", "unlink", "rmdir", "rename"},
+	"modify": {"write", "truncate", "fsync", "fsyncdir", "create", "mkdir", "link", "unlink", "rmdir", "rename"}, "any": nil,
 }
 
 // AddFault sets a fault and returns its number.
