@@ -205,7 +205,7 @@ func sweepOne(t *testing.T, o Options, fault powercut.Fault, drop bool) {
 	}
 	r := &faultRun{powerRun: newPowerRun(disk, o, 5), fault: fault, errno: map[string]syscall.Errno{"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC}[fault.Err], drop: drop}
 	if err := r.work(faultWork); err != nil {
-		t.Errorf("%s number %d fails with %s, drop the cache %v: %v", fault.Op, fault.Nth, fault.Err, drop, err)
+		t.Errorf("%s number %d fails with %s, drop the cache %v: %v\n\tpowercut list %s", fault.Op, fault.Nth, fault.Err, drop, err, disk.KeepTrace(t))
 		return
 	}
 	r.cut(t, 8, uint64(fault.Nth))
@@ -260,7 +260,7 @@ func killOne(t *testing.T, o Options, n int64) {
 	}
 	again := &faultRun{powerRun: r, errno: syscall.EIO}
 	if err := again.again(); err != nil {
-		t.Errorf("killed at operation %d: %v", n, err)
+		t.Errorf("killed at operation %d: %v\n\tpowercut list %s", n, err, disk.KeepTrace(t))
 		return
 	}
 	for range 3 {

@@ -1,6 +1,7 @@
 package powercut
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -64,18 +65,7 @@ func (c *Client) Each(t testing.TB, cuts []Cut, check func(cut Cut, dir string) 
 			return
 		}
 		if trace == "" {
-			f, ferr := os.CreateTemp("", "powercut-*.trace")
-			if ferr != nil {
-				t.Error(ferr)
-				return
-			}
-			trace = f.Name()
-			if ferr := f.Close(); ferr != nil {
-				t.Error(ferr)
-			}
-			if ferr := c.SaveTrace(trace); ferr != nil {
-				t.Error(ferr)
-			}
+			trace = c.KeepTrace(t)
 		}
 		t.Errorf("after a power cut: %v\n\tto see it again: powercut image -v -trace %s %v OUT", err, trace, cut)
 	}
@@ -103,6 +93,20 @@ func (c *Client) Each(t testing.TB, cuts []Cut, check func(cut Cut, dir string) 
 		})
 	}
 	wg.Wait()
+}
+
+// KeepTrace writes the trace to a new file that outlives the test, for people to look at, and returns its name.
+func (c *Client) KeepTrace(t testing.TB) string {
+	t.Helper()
+	f, err := os.CreateTemp("", "powercut-*.trace")
+	if err == nil {
+		err = errors.Join(f.Close(), c.SaveTrace(f.Name()))
+	}
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	return f.Name()
 }
 
 // Acknowledged returns the marks that came before a cut, in order.
