@@ -247,7 +247,7 @@ func readMessages(file string) (map[layout.Layout]int, error) {
 			return nil, err
 		}
 		if got != string(want) {
-			return nil, fmt.Errorf("Arrow C++ wrote\n%ststore reads\n%s", want, got)
+			return nil, fmt.Errorf("a message differs: Arrow C++ wrote\n%ststore reads\n%s", want, got)
 		}
 		counts[t.Layout()]++
 	}
