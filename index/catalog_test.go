@@ -151,7 +151,7 @@ func TestCatalogIsLikeAMapOfMaps(t *testing.T) {
 		}
 		defer c.Discard()
 		want := contents{}
-		for seq := range uint64(rapid.IntRange(1, 6).Draw(t, "steps")) {
+		for seq := range uint64(rapid.IntRange(1, 3).Draw(t, "steps")) {
 			var batch []LogEntries
 			for range rapid.IntRange(0, 3).Draw(t, "logs") {
 				log := rapid.Uint64Range(1, 4).Draw(t, "log")
@@ -400,8 +400,10 @@ func TestEntriesNoticesThatTheCatalogChanges(t *testing.T) {
 	c := mustOpen(t, filepath.Join(t.TempDir(), "catalog.db"))
 	mustApply(t, c, []LogEntries{{1, some("a", 2*entriesChunk, 1)}}, nil, position(1))
 	var last error
+	changed := false
 	for _, err := range c.Entries() {
-		if last = err; err == nil {
+		if last = err; !changed {
+			changed = true
 			mustApply(t, c, nil, []uint64{1}, position(2))
 		}
 	}

@@ -407,7 +407,7 @@ func TestHashOfTheFormat(t *testing.T) {
 
 // Names as people choose them must spread over the buckets and tags as well as random numbers do.
 func TestHashSpreadsNames(t *testing.T) {
-	const n = 200_000
+	const n = 60_000
 	patterns := map[string]func(i int) string{
 		"counters":       func(i int) string { return fmt.Sprint(i) },
 		"padded":         func(i int) string { return fmt.Sprintf("train/images/%08d", i) },
