@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -152,13 +153,14 @@ func differing(a, b []byte) int {
 	return n
 }
 
-// TestEveryRuleHasAReject makes sure that no rule goes untested.
+// TestEveryRuleHasAReject makes sure that no rule goes untested, or is missing
+// from the description of the format.
 func TestEveryRuleHasAReject(t *testing.T) {
 	tested := make(map[string]bool)
 	for _, r := range lines[struct{ Rule string }](t, corpusDir+"/reject.jsonl") {
 		tested[r.Rule] = true
 	}
-	source := readFile(t, "rules.go")
+	source, format := readFile(t, "rules.go"), readFile(t, "../docs/FORMAT.md")
 	n := 0
 	for line := range bytes.Lines(source) {
 		_, value, ok := bytes.Cut(line, []byte(`Rule = "`))
@@ -169,6 +171,9 @@ func TestEveryRuleHasAReject(t *testing.T) {
 		n++
 		if !tested[string(rule)] {
 			t.Errorf("no file in %s/reject breaks %s", corpusDir, rule)
+		}
+		if !bytes.Contains(format, slices.Concat([]byte("`"), rule, []byte("`"))) {
+			t.Errorf("docs/FORMAT.md does not mention %s", rule)
 		}
 	}
 	if n == 0 {
