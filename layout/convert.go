@@ -37,8 +37,8 @@ type ConvertOptions struct {
 	AxisOrder []int
 
 	// MaxBytes limits the memory of the result and everything that is needed on the way to it;
-	// what would need more is refused with [ErrTooLarge] before it is allocated. 0 means what the
-	// machine has, or the process is limited to.
+	// what would need more is refused with [ErrTooLarge] before it is allocated. 0 means three
+	// quarters of what the machine has, or the process is limited to.
 	MaxBytes int64
 }
 
@@ -291,13 +291,7 @@ func IndexTypes(t Tensor) (indptr, indices IndexType) {
 func NarrowestIndexTypes(t Tensor) (indptr, indices IndexType) {
 	switch t := t.(type) {
 	case *COO:
-		largest := uint64(max(t.nnz, int64(len(t.shape))))
-		for k := range t.nnz {
-			for axis := range t.shape {
-				largest = max(largest, t.Coordinate(k, axis))
-			}
-		}
-		return IndexAuto, NarrowestIndexType(largest)
+		return IndexAuto, NarrowestIndexType(max(t.largestCoordinate(), uint64(t.nnz), uint64(len(t.shape))))
 	case *CSR:
 		return t.narrowest()
 	case *CSC:

@@ -248,6 +248,21 @@ elements:
 	return -1
 }
 
+// largestCoordinate returns the largest coordinate of any element.
+func (c *COO) largestCoordinate() uint64 {
+	ndim, w := int64(len(c.shape)), int64(c.indices.typ.Size())
+	if c.strides == [2]int64{ndim * w, w} || c.strides == [2]int64{w, c.nnz * w} {
+		return c.indices.Slice(0, c.nnz*ndim).max()
+	}
+	largest := uint64(0)
+	for k := range c.nnz {
+		for axis := range c.shape {
+			largest = max(largest, c.Coordinate(k, axis))
+		}
+	}
+	return largest
+}
+
 // keys writes Σ coordinate·factor over the axes for elements first, first+1, … to dst.
 func (c *COO) keys(dst []uint64, first int64, factors []uint64) {
 	switch c.indices.typ.Size() {

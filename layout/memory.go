@@ -21,15 +21,16 @@ func newBudget(limit int64) *budget {
 	return &budget{left: limit, limit: limit}
 }
 
-// usableMemory returns how much memory a conversion may take if its caller sets no limit: what the
-// machine has, or the limits under which the process runs if they are lower.
+// usableMemory returns how much memory a conversion may take if its caller sets no limit: three quarters
+// of what the machine has, or of the limits under which the process runs if they are lower. The rest is
+// for the source and everything else.
 var usableMemory = sync.OnceValue(func() int64 {
 	// Where the machine won't tell, this stops at what no address space takes in one piece anyway.
 	most := int64(1) << 46
 	if n := machineMemory(); n > 0 {
 		most = n
 	}
-	return min(most, debug.SetMemoryLimit(-1))
+	return min(most, debug.SetMemoryLimit(-1)) / 4 * 3
 })
 
 // take returns zeroed memory for n elements of the given size.

@@ -412,6 +412,13 @@ func TestUnorderedCOO(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
 		}
+		largest := uint64(max(n, len(shape)))
+		for _, s := range list {
+			largest = max(largest, uint64(slices.Max(s.Index)))
+		}
+		if _, got := NarrowestIndexTypes(c); got != NarrowestIndexType(largest) {
+			t.Fatalf("narrowest type is %v, for values up to %d", got, largest)
+		}
 		if diff := cmp.Diff(list, naiveStored(c)); diff != "" {
 			t.Fatal(diff)
 		}
@@ -1226,6 +1233,9 @@ func FuzzSparse(f *testing.F) {
 		err = s.(interface{ Validate() error }).Validate()
 		o := &ConvertOptions{MaxBytes: 1 << 20}
 		for _, to := range allLayouts {
+			if !fits(to, ndim) {
+				continue
+			}
 			u, cerr := Convert(s, to, o)
 			if errors.Is(err, ErrIndex) && cerr == nil {
 				t.Fatalf("invalid (%v), and yet it became %v", err, to)
