@@ -169,8 +169,6 @@ func TestFaultSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In full it takes a run for each operation, and there are some hundred.
-	share := min(1, float64(powercut.Count(t, 100))/2000)
 	for _, kind := range []struct {
 		fault powercut.Fault
 		n     int64
@@ -182,11 +180,12 @@ func TestFaultSweep(t *testing.T) {
 		{powercut.Fault{Op: "fsync", Err: "EIO", Seed: 1}, c.Fsyncs + c.Fdatasyncs},
 		{powercut.Fault{Op: "fsync", Err: "ENOSPC", Times: 3}, c.Fsyncs + c.Fdatasyncs},
 		{powercut.Fault{Op: "fsyncdir", Err: "EIO"}, c.DirSyncs},
+		{powercut.Fault{Op: "truncate", Err: "EIO"}, faultWork / 2},
 		{powercut.Fault{Op: "change", Err: "EIO"}, c.Changes},
 		{powercut.Fault{Op: "change", Err: "ENOSPC", Times: -1}, c.Changes},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d %d", kind.fault.Op, kind.fault.Err, kind.fault.Times, kind.fault.Seed), func(t *testing.T) {
-			step := max(1, int64(1/share))
+			step := sweepStep(t, kind.n)
 			for n := 1 + (step-1)/2; n <= kind.n; n += step {
 				fault := kind.fault
 				fault.Nth = n
@@ -215,12 +214,16 @@ func sweepOne(t *testing.T, o Options, fault powercut.Fault, drop bool) {
 // operation of a run or as often as TSTORE_POWERCUTS allows. Then the store is opened again, on the same disk, and the power is
 // cut: what the killed process had not synced, and the new one relies on, must have been synced by the new one.
 func TestKillSweep(t *testing.T) {
-	for _, o := range []Options{
-		{SegmentSize: MinSegmentSize, sealMin: 3},
-		{SegmentSize: MinSegmentSize, logMax: 4},
+	for _, kill := range []struct {
+		opts Options
+		tend bool
+	}{
+		{Options{SegmentSize: MinSegmentSize, sealMin: 3}, false},
+		{Options{SegmentSize: MinSegmentSize, logMax: 4}, false},
+		{Options{SegmentSize: MinSegmentSize, sealMin: 2}, true},
 	} {
 		counting := powercut.Start(t, powercut.Options{})
-		r := &faultRun{powerRun: newPowerRun(counting, o, 6), clean: true}
+		r := newKillRun(t, counting, kill.opts, kill.tend)
 		if err := r.work(faultWork); err != nil {
 			t.Fatal(err)
 		}
@@ -234,21 +237,30 @@ func TestKillSweep(t *testing.T) {
 				operations++
 			}
 		}
-		step := max(1, 2000/int64(powercut.Count(t, 100)))
+		step := sweepStep(t, operations)
 		for n := 1 + (step-1)/2; n <= operations; n += step {
-			killOne(t, o, n)
+			killOne(t, kill.opts, kill.tend, n)
 		}
 	}
 }
 
-func killOne(t *testing.T, o Options, n int64) {
+func newKillRun(t *testing.T, disk *powercut.Client, o Options, tend bool) *powerRun {
+	t.Helper()
+	r := newPowerRun(disk, o, 6)
+	if tend {
+		r.outside = t.TempDir()
+	}
+	return r
+}
+
+func killOne(t *testing.T, o Options, tend bool, n int64) {
 	t.Helper()
 	disk := powercut.Start(t, powercut.Options{})
 	defer disk.Close()
 	if _, err := disk.Fault(powercut.Fault{Op: "modify", Err: "EIO", Nth: n, Times: -1}); err != nil {
 		t.Fatal(err)
 	}
-	r := newPowerRun(disk, o, 6)
+	r := newKillRun(t, disk, o, tend)
 	err := r.work(faultWork) // until it is killed
 	if err == nil {
 		return // by the order of things in the background it took fewer operations than the first time
@@ -309,7 +321,7 @@ func TestFailedSync(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				r.cut(t, 40, 1) // while it is open
+				r.cut(t, 15, 1) // while it is open
 				if err := r.s.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -406,7 +418,7 @@ func TestCutWhileRecovering(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := powercut.TempDir(t)
-	for i, cut := range powercut.Plan(events, 0, max(3, powercut.Count(t, 100)/20), 4) {
+	for i, cut := range powercut.Plan(events, 0, max(3, powercut.Count(t, usualCuts)/20), 4) {
 		left := filepath.Join(parent, fmt.Sprint(i))
 		if _, err := disk.Image(cut, left); err != nil {
 			t.Fatal(err)

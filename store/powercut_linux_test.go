@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,6 +23,9 @@ type powerRun struct {
 	opts Options
 	rng  *rand.Rand
 	s    *Store
+
+	// outside is a directory on another disk to make packages in. With it, the run attaches packages and compacts, too.
+	outside string
 }
 
 func newPowerRun(disk *powercut.Client, o Options, seed uint64) *powerRun {
@@ -63,7 +67,11 @@ func (r *powerRun) some(state holding) (string, bool) {
 func (r *powerRun) commit() error {
 	state := r.last()
 	var do func() error
-	kind := r.rng.IntN(20)
+	kinds := 20
+	if r.outside != "" {
+		kinds = 24
+	}
+	kind := r.rng.IntN(kinds)
 	name, ok := r.some(state)
 	if !ok {
 		kind = 0
@@ -84,6 +92,20 @@ func (r *powerRun) commit() error {
 		state[to] = state[name]
 		delete(state, name)
 		do = func() error { return r.s.Rename(name, to) }
+	case kind >= 22:
+		path, err := r.newPackage(state)
+		if err != nil {
+			return err
+		}
+		do = func() error {
+			_, err := r.s.Attach(path, &AttachOptions{Clash: ClashReplaces})
+			return err
+		}
+	case kind >= 20:
+		do = func() error {
+			_, err := r.s.Compact(context.Background(), nil)
+			return err
+		}
 	default:
 		steps := r.steps(state, 2+r.rng.IntN(6))
 		do = func() error {
@@ -98,6 +120,28 @@ func (r *powerRun) commit() error {
 		}
 	}
 	return r.do(state, do)
+}
+
+// newPackage writes a package of a few tensors and notes in state what attaching it makes of the store.
+func (r *powerRun) newPackage(state holding) (path string, err error) {
+	added := holding{}
+	for range 1 + r.rng.IntN(4) {
+		added[r.name()] = r.version()
+	}
+	path = filepath.Join(r.outside, fmt.Sprint(r.version()))
+	w, err := CreatePackage(path)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(added)) {
+		size := r.size()
+		if err := w.Add(name, versionTensor(added[name], size), versionAttr(added[name], size)); err != nil {
+			return "", err
+		}
+	}
+	maps.Copy(state, added)
+	_, err = w.Close()
+	return path, err
 }
 
 // do notes an attempt, makes it, and notes its outcome.
@@ -259,15 +303,18 @@ func (r *powerRun) workTogether(n, goroutines int) error {
 var powerWorkloads = []struct {
 	name string
 	opts Options
+	tend bool // attach packages and compact, too
 	work func(r *powerRun) error
 }{
-	{"one writer", Options{SegmentSize: 256 << 10}, func(r *powerRun) error { return r.work(60) }},
-	{"one writer, tiny segments, sealed", Options{SegmentSize: MinSegmentSize, sealMin: 3}, func(r *powerRun) error { return r.work(60) }},
-	{"one writer, few entries in a log, sealed", Options{SegmentSize: 1 << 20, sealMin: 1, logMax: 8}, func(r *powerRun) error { return r.work(60) }},
-	{"one writer, large segments", Options{}, func(r *powerRun) error { return r.work(40) }},
-	{"four writers", Options{SegmentSize: 256 << 10, sealMin: 5}, func(r *powerRun) error { return r.workTogether(60, 4) }},
-	{"eight writers, tiny segments, sealed", Options{SegmentSize: MinSegmentSize, sealMin: 2, logMax: 30}, func(r *powerRun) error { return r.workTogether(64, 8) }},
-	{"syncs on demand", Options{SegmentSize: 128 << 10, Sync: SyncNever, sealMin: 4}, func(r *powerRun) error { return r.work(60) }},
+	{"one writer", Options{SegmentSize: 256 << 10}, false, func(r *powerRun) error { return r.work(60) }},
+	{"one writer, tiny segments, sealed", Options{SegmentSize: MinSegmentSize, sealMin: 3}, false, func(r *powerRun) error { return r.work(60) }},
+	{"one writer, few entries in a log, sealed", Options{SegmentSize: 1 << 20, sealMin: 1, logMax: 8}, false, func(r *powerRun) error { return r.work(60) }},
+	{"one writer, large segments", Options{}, false, func(r *powerRun) error { return r.work(40) }},
+	{"four writers", Options{SegmentSize: 256 << 10, sealMin: 5}, false, func(r *powerRun) error { return r.workTogether(60, 4) }},
+	{"eight writers, tiny segments, sealed", Options{SegmentSize: MinSegmentSize, sealMin: 2, logMax: 30}, false, func(r *powerRun) error { return r.workTogether(64, 8) }},
+	{"syncs on demand", Options{SegmentSize: 128 << 10, Sync: SyncNever, sealMin: 4}, false, func(r *powerRun) error { return r.work(60) }},
+	{"attaching and compacting, tiny segments", Options{SegmentSize: MinSegmentSize}, true, func(r *powerRun) error { return r.work(60) }},
+	{"attaching and compacting, sealed", Options{SegmentSize: 256 << 10, sealMin: 2, logMax: 12}, true, func(r *powerRun) error { return r.work(60) }},
 }
 
 // powercutSeed is the seed of the runs, TSTORE_POWERCUT_SEED if that is set.
@@ -287,18 +334,34 @@ func powercutSeed(t *testing.T) uint64 {
 // cutsPerRun bounds how often one run is cut before another one is made.
 const cutsPerRun = 250
 
+// usualCuts is how often the power is cut where TSTORE_POWERCUTS says nothing, and fullSweep is the number from which no
+// operation is left out when each one in turn is made to fail.
+const (
+	usualCuts = 30
+	fullSweep = 2000
+)
+
+// sweepStep is the distance of the operations that a sweep makes fail, of n in all: a few of them at least.
+func sweepStep(t *testing.T, n int64) int64 {
+	t.Helper()
+	return max(1, min(fullSweep/int64(powercut.Count(t, usualCuts)), n/3))
+}
+
 // TestPowerCuts cuts the power of runs at each sync and in between, as often as TSTORE_POWERCUTS says in all, and
 // demands that the store opens, holds every batch that was acknowledged and no part of one that was not, and goes on.
 func TestPowerCuts(t *testing.T) {
-	total := powercut.Count(t, 100)
+	total := powercut.Count(t, usualCuts)
 	seed := powercutSeed(t)
-	rounds := (total + len(powerWorkloads)*cutsPerRun - 1) / (len(powerWorkloads) * cutsPerRun)
-	for round := range max(rounds, 1) {
+	rounds := max(1, (total+len(powerWorkloads)*cutsPerRun-1)/(len(powerWorkloads)*cutsPerRun))
+	for round := range rounds {
 		for i, w := range powerWorkloads {
-			cuts := (total + rounds*len(powerWorkloads) - 1) / max(1, rounds*len(powerWorkloads))
+			cuts := (total + rounds*len(powerWorkloads) - 1) / (rounds * len(powerWorkloads))
 			t.Run(fmt.Sprintf("%s %d", w.name, round), func(t *testing.T) {
 				disk := powercut.Start(t, powercut.Options{})
 				r := newPowerRun(disk, w.opts, seed+uint64(round*len(powerWorkloads)+i))
+				if w.tend {
+					r.outside = t.TempDir()
+				}
 				if err := w.work(r); err != nil {
 					t.Fatal(err)
 				}
