@@ -13,8 +13,8 @@ func Bytes[T Number](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }
 
-// pair is a 16-byte element.
-type pair struct{ lo, hi uint64 }
+// word128 is a 16-byte element.
+type word128 struct{ lo, hi uint64 }
 
 // view returns the whole T's in b without a copy. The address may be misaligned for T, which the
 // 64-bit platforms that tstore supports load and store all the same; T holds no pointers.
@@ -31,4 +31,10 @@ func ptr(b []byte, i int) *byte {
 		return unsafe.SliceData(b)
 	}
 	return &b[i]
+}
+
+// memory returns the memory of s as bytes, without a copy. T has no pointers.
+func memory[T any](s []T) []byte {
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(zero)))
 }

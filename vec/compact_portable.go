@@ -24,7 +24,7 @@ func compactTo[P uint8 | uint16 | uint32 | uint64](values, positions, src []byte
 	case 8:
 		return compact(view[uint64](values), pos, view[uint64](src), mask, base)
 	}
-	return compactPairs(view[pair](values), pos, view[pair](src), mask, base)
+	return compact128(view[word128](values), pos, view[word128](src), mask, base)
 }
 
 func compact[T, P uint8 | uint16 | uint32 | uint64](values []T, pos []P, src []T, mask T, base P) (consumed, written int) {
@@ -59,7 +59,7 @@ func compact[T, P uint8 | uint16 | uint32 | uint64](values []T, pos []P, src []T
 	return i, k
 }
 
-func compactPairs[P uint8 | uint16 | uint32 | uint64](values []pair, pos []P, src []pair, mask uint64, base P) (consumed, written int) {
+func compact128[P uint8 | uint16 | uint32 | uint64](values []word128, pos []P, src []word128, mask uint64, base P) (consumed, written int) {
 	k, room := 0, min(len(values), len(pos))
 	for i, x := range src {
 		if (x.lo|x.hi)&mask == 0 {

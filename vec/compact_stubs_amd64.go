@@ -98,6 +98,54 @@ func compact8to4VBMI2(values *byte, positions *byte, room int, src *byte, n int,
 //go:noescape
 func compact8to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 
+// compactPairs1to4VBMI2 compacts 1-byte elements, with pairs of row and column, of 4 bytes each. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compactPairs1to4VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
+
+// compactPairs1to8VBMI2 compacts 1-byte elements, with pairs of row and column, of 8 bytes each. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compactPairs1to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
+
+// compactPairs2to4VBMI2 compacts 2-byte elements, with pairs of row and column, of 4 bytes each. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compactPairs2to4VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
+
+// compactPairs2to8VBMI2 compacts 2-byte elements, with pairs of row and column, of 8 bytes each. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compactPairs2to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
+
+// compactPairs4to4VBMI2 compacts 4-byte elements, with pairs of row and column, of 4 bytes each. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compactPairs4to4VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
+
+// compactPairs4to8VBMI2 compacts 4-byte elements, with pairs of row and column, of 8 bytes each. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compactPairs4to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
+
+// compactPairs8to4VBMI2 compacts 8-byte elements, with pairs of row and column, of 4 bytes each. It stops short of n
+// elements when the next 32 might find no room.
+//
+//go:noescape
+func compactPairs8to4VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
+
+// compactPairs8to8VBMI2 compacts 8-byte elements, with pairs of row and column, of 8 bytes each. It stops short of n
+// elements when the next 32 might find no room.
+//
+//go:noescape
+func compactPairs8to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
+
 // compact1to4AVX512 compacts 1-byte elements, with positions of 4 bytes. It stops short of n
 // elements when the next 64 might find no room.
 //

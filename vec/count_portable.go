@@ -16,7 +16,7 @@ func countGo(src []byte, e Elem) int {
 	case 8:
 		return countLanes[uint64](src, mask)
 	}
-	return countPairs(view[pair](src), mask)
+	return count128(view[word128](src), mask)
 }
 
 // countLanes counts the T's of src that have a bit of mask set.
@@ -94,7 +94,7 @@ func sumLanes[T uint8 | uint16 | uint32 | uint64](sum uint64) int {
 	return int(sum * ones >> (63 - shift))
 }
 
-func countPairs(src []pair, mask uint64) int {
+func count128(src []word128, mask uint64) int {
 	count := 0
 	for i := range src {
 		if (src[i].lo|src[i].hi)&mask != 0 {
@@ -118,8 +118,8 @@ func countStridedGo(src []byte, e Elem, n, stride int) int {
 	}
 	count := 0
 	for i := range n {
-		p := view[pair](src[i*stride : i*stride+16])
-		count += countPairs(p, mask)
+		p := view[word128](src[i*stride : i*stride+16])
+		count += count128(p, mask)
 	}
 	return count
 }

@@ -17,3 +17,30 @@ func firstDisorderAny(indices []byte, t Index, strict bool) int {
 }
 
 func convertAny(dst, src []byte, to, from int) { convertGo(dst, src, to, from) }
+
+func splitAny(q, r *lane16, n int, start uint64, m magic) { splitGo(q, r, n, start, m) }
+
+func rowsAny(w *workspace, dst []byte, psize, n int) bool { return false }
+
+func pairsAny(values, coords []byte, psize, room int, src []byte, e Elem, cols, first uint64) (consumed, written int) {
+	return 0, 0
+}
+
+func canStream() bool { return false }
+
+func streamCopy(dst, src []byte, next *[4]uintptr) { copy(dst, src) }
+
+func streamMove(dst, src []byte, next *[4]uintptr) {
+	copy(dst, src)
+	clear(src[:len(dst)])
+}
+
+func streamDone() {}
+
+func widenAny(dst []byte, src *lane16, n, size int, add uint64, w *workspace) {
+	widenGo(dst, src, n, size, add)
+}
+
+func distinctAny(values, places, src *lane16, n int) int {
+	return distinctGo(values, places, src, n)
+}

@@ -26,7 +26,7 @@ func scatterFrom[I uint8 | uint16 | uint32 | uint64](dst []byte, size int, idx [
 	case 8:
 		scatter(view[uint64](dst), idx, view[uint64](values))
 	case 16:
-		scatter(view[pair](dst), idx, view[pair](values))
+		scatter(view[word128](dst), idx, view[word128](values))
 	default:
 		for i, at := range idx {
 			copy(dst[int(at)*size:][:size], values[i*size:])
@@ -38,5 +38,13 @@ func scatter[T any, I uint8 | uint16 | uint32 | uint64](dst []T, idx []I, values
 	values = values[:len(idx)]
 	for i, at := range idx {
 		dst[at] = values[i]
+	}
+}
+
+// erase puts zeros at the elements of dst with these indices.
+func erase[T any, I uint8 | uint16 | uint32 | uint64](dst []T, idx []I) {
+	var zero T
+	for _, at := range idx {
+		dst[at] = zero
 	}
 }

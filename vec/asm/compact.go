@@ -16,18 +16,23 @@ type compactFrame struct {
 	n                 reg.GPVirtual // elements left
 	room              reg.GPVirtual // nonzeros that still have room
 	mask, base        reg.GPVirtual
-	step              int // elements that the step takes
+	step              int  // elements that the step takes
+	pairs             bool // positions are a pair of a row and a column
 }
 
-func compactFunc(g *gen, isa string, vsize, psize, step int) *compactFrame {
-	name := fmt.Sprintf("compact%dto%d%s", vsize, psize, isa)
+func compactFunc(g *gen, isa string, vsize, psize, step int, pairs bool) *compactFrame {
+	f := &compactFrame{vsize: vsize, psize: psize, step: step, pairs: pairs}
+	name, args, doc := "compact", "base", "positions of %d bytes"
+	if pairs {
+		name, args, doc = "compactPairs", "row, base", "pairs of row and column, of %d bytes each"
+	}
+	name = fmt.Sprintf("%s%dto%d%s", name, vsize, psize, isa)
 	g.Function(name)
-	g.SignatureExpr("func(values, positions *byte, room int, src *byte, n int, mask, base uint64) (consumed, written int)")
+	g.SignatureExpr("func(values, positions *byte, room int, src *byte, n int, mask, " + args + " uint64) (consumed, written int)")
 	g.Attributes(attr.NOSPLIT)
-	g.Doc(fmt.Sprintf("%s compacts %d-byte elements, with positions of %d bytes. It stops short of n", name, vsize, psize),
+	g.Doc(fmt.Sprintf("%s compacts %d-byte elements, with "+doc+". It stops short of n", name, vsize, psize),
 		fmt.Sprintf("elements when the next %d might find no room.", step))
 	g.Pragma("noescape")
-	f := &compactFrame{vsize: vsize, psize: psize, step: step}
 	load := func(name string) reg.GPVirtual { return g.Load(g.Param(name), g.GP64()).(reg.GPVirtual) }
 	f.values, f.positions, f.room = load("values"), load("positions"), load("room")
 	f.src, f.n, f.mask, f.base = load("src"), load("n"), load("mask"), load("base")
@@ -95,7 +100,15 @@ func (f *compactFrame) finish(g *gen) {
 
 func (f *compactFrame) advance(g *gen, count reg.GPVirtual) {
 	g.LEAQ(Mem{Base: f.values, Index: count, Scale: uint8(f.vsize)}, f.values)
-	g.LEAQ(Mem{Base: f.positions, Index: count, Scale: uint8(f.psize)}, f.positions)
+	if f.pairs && f.psize == 8 {
+		twice := g.GP64()
+		g.LEAQ(Mem{Base: count, Index: count, Scale: 1}, twice)
+		g.LEAQ(Mem{Base: f.positions, Index: twice, Scale: 8}, f.positions)
+	} else if f.pairs {
+		g.LEAQ(Mem{Base: f.positions, Index: count, Scale: 8}, f.positions)
+	} else {
+		g.LEAQ(Mem{Base: f.positions, Index: count, Scale: uint8(f.psize)}, f.positions)
+	}
 	g.SUBQ(count, f.room)
 }
 
@@ -117,7 +130,12 @@ func compactKernels(g *gen) {
 	iota := bytesIota(g)
 	for _, vsize := range []int{1, 2, 4, 8} {
 		for _, psize := range []int{1, 2, 4, 8} {
-			compactVBMI2(g, iota, vsize, psize)
+			compactVBMI2(g, iota, vsize, psize, false)
+		}
+	}
+	for _, vsize := range []int{1, 2, 4, 8} {
+		for _, psize := range []int{4, 8} {
+			compactVBMI2(g, iota, vsize, psize, true)
 		}
 	}
 	for _, psize := range []int{4, 8} {
@@ -139,10 +157,10 @@ func compactKernels(g *gen) {
 // compactVBMI2 takes 64 elements a step (32 of 8 bytes): one VPCOMPRESSB of the bytes 0, 1, 2 … by the
 // mask of nonzeros gives their places in the step, from which permutes make the values and sign-free
 // widening the positions.
-func compactVBMI2(g *gen, iotaBytes Mem, vsize, psize int) {
+func compactVBMI2(g *gen, iotaBytes Mem, vsize, psize int, pairs bool) {
 	vectors := min(vsize, 4)
 	step := vectors * 64 / vsize
-	f := compactFunc(g, "VBMI2", vsize, psize, step)
+	f := compactFunc(g, "VBMI2", vsize, psize, step, pairs)
 
 	mask, iota, base, inc := g.ZMM(), g.ZMM(), g.ZMM(), g.ZMM()
 	g.VPBROADCASTQ(f.mask, mask)
@@ -162,6 +180,23 @@ func compactVBMI2(g *gen, iotaBytes Mem, vsize, psize int) {
 	case 8:
 		g.VPBROADCASTQ(f.base, base)
 		g.VPBROADCASTQ(stepReg, inc)
+	}
+	if pairs {
+		// The row in every other lane, to which nothing is added as it goes on.
+		row, odd := g.ZMM(), g.K()
+		lanes := g.GP32()
+		g.MOVL(U32(0xaaaa), lanes)
+		g.KMOVW(lanes, odd)
+		if psize == 4 {
+			g.VPBROADCASTD(g.gp("row").As32(), row)
+			g.VMOVDQA32(base, odd, row)
+			g.VMOVDQA32_Z(inc, odd, inc)
+		} else {
+			g.VPBROADCASTQ(g.gp("row"), row)
+			g.VMOVDQA64(base, odd, row)
+			g.VMOVDQA64_Z(inc, odd, inc)
+		}
+		base = row
 	}
 	// The bit of an index that says whether its element is in the second pair of vectors.
 	pairBit := g.ZMM()
@@ -314,7 +349,7 @@ func storeBlock(g *gen, f *compactFrame, b, block int, places reg.VecVirtual, da
 			g.VPMOVZXBD(places.AsX(), at)
 			g.VPTESTMD(pairBit, at, k)
 			g.VMOVDQA64(at, other)
-			if f.psize == 4 {
+			if f.psize == 4 && !f.pairs {
 				p := g.ZMM()
 				g.VPADDD(base, at, p)
 				g.VMOVDQU64(p, Mem{Base: f.positions, Disp: b * block * 4})
@@ -326,7 +361,7 @@ func storeBlock(g *gen, f *compactFrame, b, block int, places reg.VecVirtual, da
 			g.VPMOVZXBQ(places.AsX(), at)
 			g.VPTESTMQ(pairBit, at, k)
 			g.VMOVDQA64(at, other)
-			if f.psize == 8 {
+			if f.psize == 8 && !f.pairs {
 				p := g.ZMM()
 				g.VPADDQ(base, at, p)
 				g.VMOVDQU64(p, Mem{Base: f.positions, Disp: b * block * 8})
@@ -336,6 +371,10 @@ func storeBlock(g *gen, f *compactFrame, b, block int, places reg.VecVirtual, da
 			g.VMOVDQA64(other, k, at)
 		}
 		g.VMOVDQU64(at, valuesAt)
+	}
+	if f.pairs {
+		storePairs(g, f, b, block, places, base)
+		return
 	}
 	if f.vsize == f.psize && f.vsize >= 4 {
 		return
@@ -379,5 +418,37 @@ func storeBlock(g *gen, f *compactFrame, b, block int, places reg.VecVirtual, da
 		g.VPMOVZXBQ(upper, high)
 		g.VPADDQ(base, high, high)
 		g.VMOVDQU64(high, positionsAt.Offset(64))
+	}
+}
+
+// storePairs stores a row and a column for each of the block nonzeros: bytes of zero between the places
+// make room for the row.
+func storePairs(g *gen, f *compactFrame, b, block int, places, base reg.VecVirtual) {
+	at := Mem{Base: f.positions, Disp: b * block * 2 * f.psize}
+	zero := g.XMM()
+	g.VPXOR(zero, zero, zero)
+	for half := range block / 8 {
+		wide := g.XMM()
+		if half == 0 {
+			g.VPUNPCKLBW(places.AsX(), zero, wide)
+		} else {
+			g.VPUNPCKHBW(places.AsX(), zero, wide)
+		}
+		if f.psize == 4 {
+			p := g.ZMM()
+			g.VPMOVZXBD(wide, p)
+			g.VPADDD(base, p, p)
+			g.VMOVDQU64(p, at.Offset(half*64))
+			continue
+		}
+		for quarter := range 2 {
+			p := g.ZMM()
+			if quarter == 1 {
+				g.VPSRLDQ(U8(8), wide, wide)
+			}
+			g.VPMOVZXBQ(wide, p)
+			g.VPADDQ(base, p, p)
+			g.VMOVDQU64(p, at.Offset(half*128+quarter*64))
+		}
 	}
 }

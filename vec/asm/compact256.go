@@ -68,7 +68,7 @@ func addPositions(g *gen, psize int, a, b, to reg.VecVirtual) {
 // a table, which is at the same time the list of their places. A step is four vectors and is skipped as
 // a whole if it has nothing but zeros.
 func compactLarge256(g *gen, table8 Mem, vsize, psize int) {
-	f := compactFunc(g, "AVX2", vsize, psize, 32)
+	f := compactFunc(g, "AVX2", vsize, psize, 32, false)
 	xmask, mask, zero := g.XMM(), g.YMM(), g.YMM()
 	g.VMOVQ(f.mask, xmask)
 	g.VPBROADCASTQ(xmask, mask)
@@ -140,7 +140,7 @@ func storePlaces256(g *gen, f *compactFrame, places, base reg.VecVirtual, total 
 
 // compactPairs256 compacts 8-byte elements with AVX2, four at a time, in steps of 16.
 func compactPairs256(g *gen, table4, pairs4 Mem, psize int) {
-	f := compactFunc(g, "AVX2", 8, psize, 16)
+	f := compactFunc(g, "AVX2", 8, psize, 16, false)
 	xmask, mask, zero := g.XMM(), g.YMM(), g.YMM()
 	g.VMOVQ(f.mask, xmask)
 	g.VPBROADCASTQ(xmask, mask)
@@ -205,7 +205,7 @@ func compactPairs256(g *gen, table4, pairs4 Mem, psize int) {
 // compactSmall256 compacts 1- and 2-byte elements with AVX2, 32 a step: few nonzeros one at a time from
 // the mask, more by a byte shuffle of eight elements that a table gives for their mask.
 func compactSmall256(g *gen, table8 Mem, vsize, psize int) {
-	f := compactFunc(g, "AVX2", vsize, psize, 32)
+	f := compactFunc(g, "AVX2", vsize, psize, 32, false)
 	xmask, mask, zero := g.XMM(), g.YMM(), g.YMM()
 	g.VMOVQ(f.mask, xmask)
 	g.VPBROADCASTQ(xmask, mask)

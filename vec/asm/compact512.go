@@ -11,7 +11,7 @@ import (
 func compactLarge512(g *gen, iotaBytes Mem, vsize, psize int) {
 	lanes := 64 / vsize
 	step := 4 * lanes
-	f := compactFunc(g, "AVX512", vsize, psize, step)
+	f := compactFunc(g, "AVX512", vsize, psize, step, false)
 
 	mask, iota, base, inc := g.ZMM(), g.ZMM(), g.ZMM(), g.ZMM()
 	g.VPBROADCASTQ(f.mask, mask)
@@ -124,7 +124,7 @@ func storeWide(g *gen, p, base reg.VecVirtual, at Mem) {
 // compactSmall512 is the compaction of 1- and 2-byte elements without VBMI2, 64 a step. Few nonzeros are
 // taken one at a time from the mask; more by widening 16 elements to 4 bytes and compressing those.
 func compactSmall512(g *gen, iotaBytes Mem, vsize, psize int) {
-	f := compactFunc(g, "AVX512", vsize, psize, 64)
+	f := compactFunc(g, "AVX512", vsize, psize, 64, false)
 	mask, iota := g.ZMM(), g.ZMM()
 	g.VPBROADCASTQ(f.mask, mask)
 	g.VPMOVZXBD(iotaBytes, iota)

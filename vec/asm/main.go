@@ -33,6 +33,8 @@ func main() {
 		{"compact", compactKernels},
 		{"check", checkKernels},
 		{"convert", convertKernels},
+		{"stream", streamKernels},
+		{"coords", coordsKernels},
 	} {
 		if err := write(*dir, f.name, f.make); err != nil {
 			log.Fatalf("%s: %v", f.name, err)

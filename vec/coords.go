@@ -1,0 +1,116 @@
+package vec
+
+import "fmt"
+
+// CompactCoords is [Compact] with coordinates in place of positions: src are the elements first, first+1,
+// … of a row-major array with these dimensions, and each nonzero gets a row of len(dims) coordinates. The
+// dimensions are 1 or more, if src is not empty, and those of coordinates fit t.
+//
+// It goes on until src ends or the next nonzero finds no room in either output, and returns how many
+// elements of src were used up and how many nonzeros were written. What lies in the outputs behind the
+// nonzeros that were written is undefined.
+func CompactCoords(values, coords []byte, t Index, src []byte, e Elem, dims []uint64, first uint64) (consumed, written int) {
+	size, psize, ndim := e.Size(), t.Size(), len(dims)
+	n := e.len(src)
+	room := e.len(values)
+	if ndim > 0 {
+		if len(coords)%(ndim*psize) != 0 {
+			panic(fmt.Sprintf("vec: %d bytes are not a whole number of rows of %d %v coordinates", len(coords), ndim, t))
+		}
+		room = min(room, len(coords)/(ndim*psize))
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	for _, d := range dims {
+		if d == 0 {
+			panic(fmt.Sprintf("vec: an array with dimensions %d has no element", append([]uint64(nil), dims...)))
+		}
+	}
+	switch ndim {
+	case 0: // a scalar has no coordinates
+		var none [8]byte
+		return compactAny(values, none[:], U64, src[:size], e, 0)
+	case 1:
+		return compactAny(values, coords, t, src, e, first)
+	}
+	if ndim == 2 && dims[1] >= longRow {
+		consumed, written = pairsAny(values, coords, psize, room, src, e, dims[1], first)
+	}
+	if consumed == n {
+		return consumed, written
+	}
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	w.set(dims)
+	for consumed < n {
+		at := first + uint64(consumed)
+		m := w.shape.slabAt(at, n-consumed)
+		c, k := compactAny(values[written*size:room*size], Bytes(w.positions[slack:]), U16,
+			src[consumed*size:(consumed+m)*size], e, 0)
+		if k > 0 {
+			w.shape.coordinates(w.start, at)
+			w.coords(coords[written*ndim*psize:(written+k)*ndim*psize], psize, k)
+		}
+		consumed, written = consumed+c, written+k
+		if c < m {
+			break
+		}
+	}
+	return consumed, written
+}
+
+// longRow is how long the rows of a matrix must be that each is worth a call.
+const longRow = 512
+
+// coords writes the coordinates of the n nonzeros at w.positions, in a slab that begins at w.start.
+func (w *workspace) coords(dst []byte, psize, n int) {
+	ndim := len(w.shape.dims)
+	for a := ndim - 1; a > w.shape.top; a-- {
+		w.split(&w.positions, n, a, w.start[a])
+	}
+	if rowsAny(w, dst, psize, n) {
+		return
+	}
+	switch psize {
+	case 1:
+		rowsGo(w, dst, n)
+	case 2:
+		rowsGo(w, view[uint16](dst), n)
+	case 4:
+		rowsGo(w, view[uint32](dst), n)
+	default:
+		rowsGo(w, view[uint64](dst), n)
+	}
+}
+
+// axis returns the coordinate of each nonzero along an axis, as far as it changes within the slab, and
+// what is to be added to all of them.
+func (w *workspace) axis(a int) (changes *lane16, start uint64) {
+	switch {
+	case a < w.shape.top:
+		return &w.zeros, w.start[a]
+	case a == w.shape.top:
+		return &w.positions, w.start[a]
+	}
+	return w.remains[a], 0
+}
+
+func rowsGo[P uint8 | uint16 | uint32 | uint64](w *workspace, dst []P, n int) {
+	ndim := len(w.shape.dims)
+	for a := range ndim {
+		changes, start := w.axis(a)
+		base := P(start)
+		c := changes[slack : slack+n]
+		out := dst[a:]
+		if a < w.shape.top {
+			for i := range c {
+				out[i*ndim] = base
+			}
+			continue
+		}
+		for i, x := range c {
+			out[i*ndim] = base + P(x)
+		}
+	}
+}
