@@ -121,6 +121,12 @@ func (op *Op) hasLocation() bool { return op.Kind == OpPut || op.Kind == OpRenam
 // were stored inside a tensor, or left over.
 var errElsewhere = fmt.Errorf("%w: commit record of another segment or offset", ErrCorrupt)
 
+// isCommitOf reports whether the payload of a commit record says that it belongs to
+// offset off of segment uuid.
+func isCommitOf(payload []byte, uuid ID, off int64) bool {
+	return ID(payload[32:48]) == uuid && int64(binary.LittleEndian.Uint64(payload[24:])) == off
+}
+
 // parseCommit reads the commit record that lies at off in segment uuid. Its
 // names are copies.
 func parseCommit(record []byte, uuid ID, off int64) (*Commit, error) {

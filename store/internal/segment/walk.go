@@ -102,55 +102,34 @@ type walker struct {
 var errNoMessage = errors.New("no message")
 
 func (w *walker) walk() (Tail, error) {
-	pos := w.o.From
-	batch := &Batch{Start: pos}
-	seq := w.o.Seq
-	var stop error
-	for stop == nil {
-		var m message
-		if m, stop = w.messageAt(pos); stop != nil {
-			break
+	batch, seq := &Batch{Start: w.o.From}, w.o.Seq
+	again := int64(-1) // the start of the batch that was read a second time
+	dirty := false
+	for {
+		pos, stop := w.batches(&batch, &seq)
+		var final *finalError
+		if errors.As(stop, &final) {
+			return w.tail, final.err
 		}
-		switch {
-		case m.commit != nil && m.commit.Seq <= seq:
-			stop = fmt.Errorf("%w: sequence number %d after %d", ErrCorrupt, m.commit.Seq, seq)
-		case m.commit != nil && m.commit.DurableTo > batch.Start && !m.commit.IsClose():
-			stop = fmt.Errorf("%w: commit record calls its own batch durable", ErrCorrupt)
-		case m.commit != nil:
-			batch.Commit, batch.End, batch.CRC = m.commit, pos+m.length, m.crc
-			if err := w.checkOps(batch); err != nil {
-				return w.tail, fmt.Errorf("commit record at offset %d: %w", pos, err)
-			}
-			seq = m.commit.Seq
-			w.pending = append(w.pending, batch)
-			w.tail.Durable = max(w.tail.Durable, m.commit.DurableTo)
-			if err := w.emitDurable(); err != nil {
+		if !w.o.Exact {
+			durable, nonzero, err := w.searchOn(batch.Start)
+			if err != nil {
 				return w.tail, err
 			}
-			batch = &Batch{Start: batch.End}
-		default:
-			m.record.Offset, m.record.Length = pos, m.length
-			batch.Records = append(batch.Records, m.record)
+			dirty = nonzero
+			w.tail.Durable = max(w.tail.Durable, durable)
 		}
-		if stop == nil {
-			pos += m.length
+		if w.tail.Durable <= batch.Start {
+			break
 		}
-	}
-	var ioErr *readError
-	if errors.As(stop, &ioErr) {
-		return w.tail, fmt.Errorf("offset %d: %w", pos, stop)
-	}
-
-	dirty := false
-	if !w.o.Exact {
-		durable, nonzero, err := w.searchOn(pos)
-		if err != nil {
-			return w.tail, err
+		// Beside a writer, what was read before it had written, and what is called
+		// durable since, do not contradict each other: the bytes are there by now.
+		if !w.o.Exact && again != batch.Start {
+			again = batch.Start
+			batch = &Batch{Start: batch.Start}
+			w.forget()
+			continue
 		}
-		dirty = nonzero || pos > batch.Start
-		w.tail.Durable = max(w.tail.Durable, durable)
-	}
-	if w.tail.Durable > batch.Start {
 		if errors.Is(stop, errNoMessage) {
 			stop = fmt.Errorf("%w: no message where one was", ErrCorrupt)
 		}
@@ -159,15 +138,14 @@ func (w *walker) walk() (Tail, error) {
 	if err := w.emitDurable(); err != nil {
 		return w.tail, err
 	}
-	for i, b := range w.pending {
+	for _, b := range w.pending {
 		whole, err := w.recordsWhole(b)
 		if err != nil {
 			return w.tail, err
 		}
 		if !whole {
-			w.tail.Torn = true
-			w.pending = w.pending[i:]
-			return w.tail, nil
+			dirty = true
+			break
 		}
 		if err := w.emit(b); err != nil {
 			return w.tail, err
@@ -176,6 +154,44 @@ func (w *walker) walk() (Tail, error) {
 	w.tail.Torn = dirty
 	w.tail.Clean = w.tail.Clean && !dirty
 	return w.tail, nil
+}
+
+// batches goes through batches, the first of which is batch and follows the one
+// with the sequence number seq, until there is something else, and returns what
+// that is and where. It leaves the unfinished batch in batch.
+func (w *walker) batches(batch **Batch, seq *uint64) (int64, error) {
+	for pos := (*batch).Start; ; {
+		m, err := w.messageAt(pos)
+		if err != nil {
+			return pos, err
+		}
+		b := *batch
+		if m.commit == nil {
+			m.record.Offset, m.record.Length = pos, m.length
+			b.Records = append(b.Records, m.record)
+			pos += m.length
+			continue
+		}
+		switch c := m.commit; {
+		case c.Seq != *seq+1:
+			// None is left out: a record whose length is damaged could hide a batch.
+			return pos, fmt.Errorf("%w: sequence number %d after %d", ErrCorrupt, c.Seq, *seq)
+		case c.DurableTo > b.Start && !c.IsClose():
+			return pos, fmt.Errorf("%w: commit record calls its own batch durable", ErrCorrupt)
+		}
+		b.Commit, b.End, b.CRC = m.commit, pos+m.length, m.crc
+		if err := w.checkOps(b); err != nil {
+			return pos, err
+		}
+		*seq = m.commit.Seq
+		pos = b.End
+		*batch = &Batch{Start: pos}
+		w.pending = append(w.pending, b)
+		w.tail.Durable = max(w.tail.Durable, m.commit.DurableTo)
+		if err := w.emitDurable(); err != nil {
+			return pos, err
+		}
+	}
 }
 
 // corrupt makes sure that err is ErrCorrupt, unless it says something else that
@@ -195,18 +211,19 @@ type message struct {
 	record Record
 }
 
-// readError marks a failed read, which says nothing about what is there.
-type readError struct{ err error }
+// finalError marks a failed read, or an error of who takes the batches: it says
+// nothing about where the log ends.
+type finalError struct{ err error }
 
-func (e *readError) Error() string { return e.err.Error() }
-func (e *readError) Unwrap() error { return e.err }
+func (e *finalError) Error() string { return e.err.Error() }
+func (e *finalError) Unwrap() error { return e.err }
 
 func (w *walker) look(off, n int64) ([]byte, error) {
 	b, err := w.peek(off, n)
-	if err != nil && !errors.Is(err, ErrCorrupt) {
-		err = &readError{err}
+	if err != nil {
+		return nil, &finalError{err}
 	}
-	return b, err
+	return b, nil
 }
 
 // messageAt reads the head of the message at pos, and all of a commit record.
@@ -277,7 +294,7 @@ func (w *walker) checkOps(b *Batch) error {
 
 func (w *walker) emit(b *Batch) error {
 	if err := w.yield(b); err != nil {
-		return err
+		return &finalError{err}
 	}
 	w.tail.End, w.tail.Seq, w.tail.Offset, w.tail.CRC = b.End, b.Commit.Seq, b.Commit.Offset, b.CRC
 	w.tail.Clean = b.Commit.IsClose()
@@ -329,9 +346,10 @@ func ChecksumAt(r io.ReaderAt, off, n int64) (uint32, error) {
 	return crc, nil
 }
 
-// searchOn looks through the rest of the log, from, where no message is, to its
-// limit, for commit records of this log. It returns the furthest position that
-// one of them calls durable, and whether there is anything but zeros.
+// searchOn looks through the rest of the log, from the start of the batch that is
+// not whole to the limit, for commit records of this log: also inside of what
+// looks like records, since their lengths may be damaged. It returns the furthest
+// position that one of them calls durable, and whether there is anything but zeros.
 func (w *walker) searchOn(from int64) (durable int64, nonzero bool, err error) {
 	// Each candidate is read whole once. Many that overlap can only be hostile.
 	budget := 4*(w.size-from) + 1<<20
@@ -340,6 +358,10 @@ func (w *walker) searchOn(from int64) (durable int64, nonzero bool, err error) {
 		if err != nil {
 			return 0, false, err
 		}
+		if b == nil { // the file has become shorter
+			pos -= Alignment
+			continue
+		}
 		if isZero(b) {
 			continue
 		}
@@ -347,40 +369,53 @@ func (w *walker) searchOn(from int64) (durable int64, nonzero bool, err error) {
 		if pos%Alignment != 0 || !bytes.HasPrefix(b, messagePrefix) {
 			continue
 		}
-		commit := w.commitAt(pos, &budget)
-		if commit == nil {
-			continue
-		}
-		if budget < 0 {
+		commit, err := w.commitAt(pos, &budget)
+		switch {
+		case err != nil:
+			return 0, false, err
+		case budget < 0:
 			return 0, false, fmt.Errorf("%w: commit records that overlap, the last at offset %d", ErrCorrupt, pos)
+		case commit != nil:
+			durable = max(durable, commit.DurableTo)
 		}
-		durable = max(durable, commit.DurableTo)
 	}
 	return durable, nonzero, nil
 }
 
 var messagePrefix = []byte{0xff, 0xff, 0xff, 0xff}
 
-// commitAt returns the valid commit record of this log at pos, or nil. What it
-// reads is taken off budget.
-func (w *walker) commitAt(pos int64, budget *int64) *Commit {
+// commitAt returns the valid commit record of this log at pos, or nil. A record
+// that says it belongs elsewhere, as those do that are stored inside a tensor, is
+// not read; what is read is taken off budget. An error is one of reading.
+func (w *walker) commitAt(pos int64, budget *int64) (*Commit, error) {
 	first, err := w.look(pos, min(controlHeadLen, w.size-pos))
-	if err != nil || !bytes.Contains(first, []byte(KeyCommit)) {
-		return nil
-	}
-	record, err := readRecord(w.r, pos, w.size, w.size)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	*budget -= int64(len(record))
+	if !bytes.Contains(first, []byte(KeyCommit)) {
+		return nil, nil
+	}
+	head, err := codec.ParseHead(first)
+	if err != nil || head.HeaderLen+commitFixed > int64(len(first)) || !isCommitOf(first[head.HeaderLen:], w.o.UUID, pos) {
+		return nil, nil
+	}
+	*budget -= head.Len()
+	record, err := readRecord(w.r, pos, w.size, w.size)
+	if errors.Is(err, ErrCorrupt) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &finalError{err}
+	}
 	commit, err := parseCommit(record, w.o.UUID, pos)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	return commit
+	return commit, nil
 }
 
-// controlHeadLen is enough of a control record to see its key.
+// controlHeadLen is enough of a control record to see its key and what belongs to
+// every commit.
 const controlHeadLen = 512
 
 func isZero(b []byte) bool {

@@ -1,6 +1,9 @@
 package segment
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // window reads a file forward in large pieces. It never maps: what it looks at
 // may be growing, torn or cut by another process, and then pread gives an error
@@ -22,8 +25,12 @@ const (
 
 func newWindow(r io.ReaderAt, size int64) *window { return &window{r: r, size: size} }
 
-// peek returns n bytes at off, or nil if the file has not that many. They are
-// valid until the next call.
+// forget makes the next look read from the file again.
+func (w *window) forget() { w.buf = w.buf[:0] }
+
+// peek returns n bytes at off, or nil if the file has not that many: fewer than
+// size said, perhaps, because the writer has cut off the zeros behind the log. They
+// are valid until the next call.
 func (w *window) peek(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > w.size-n {
 		return nil, nil
@@ -39,10 +46,18 @@ func (w *window) peek(off, n int64) ([]byte, error) {
 	if int64(cap(w.buf)) < want {
 		w.buf = make([]byte, want)
 	}
-	w.buf, w.off = w.buf[:want], off
-	if err := readFull(w.r, w.buf, off); err != nil {
-		w.buf = w.buf[:0]
-		return nil, err
+	got, err := w.r.ReadAt(w.buf[:want], off)
+	w.buf, w.off = w.buf[:got], off
+	switch {
+	case int64(got) == want:
+	case err != io.EOF:
+		w.forget()
+		return nil, fmt.Errorf("reading %d bytes at offset %d: %w", want, off, err)
+	default:
+		w.size = off + int64(got)
+		if int64(got) < n {
+			return nil, nil
+		}
 	}
 	return w.buf[:n], nil
 }
