@@ -12,7 +12,11 @@ import (
 	"github.com/tstore/tstore/index"
 )
 
-const catalogName = "catalog.db"
+// The names of the catalog, and of its checksum while it is closed.
+const (
+	catalogName    = "catalog.db"
+	catalogSumName = "catalog.sum"
+)
 
 // catalog keeps the bbolt catalog behind the log: it gathers what has become
 // durable and writes it in batches from a goroutine of its own. Nothing depends
@@ -24,6 +28,7 @@ type catalog struct {
 	doubtful bool // it can't be opened because its contents are in doubt
 	failed   bool // a write has failed
 
+	one     sync.Mutex // held by write
 	mu      sync.Mutex
 	dirty   map[uint64]map[string]*Entry // by log and name: what the db lacks
 	count   int                          // of changes in dirty
@@ -158,6 +163,8 @@ func (c *catalog) sealed(logs ...uint64) {
 // write brings the db up to date. After an error it takes nothing any more: the
 // catalog stays behind until the store is opened again.
 func (c *catalog) write() {
+	c.one.Lock()
+	defer c.one.Unlock()
 	c.mu.Lock()
 	dirty, last, gone := c.dirty, c.last, slices.Collect(maps.Keys(c.gone))
 	c.dirty, c.count, c.written = map[uint64]map[string]*Entry{}, 0, last

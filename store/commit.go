@@ -176,11 +176,13 @@ func (s *Store) nextLog() error {
 	old := s.log
 	live := s.live
 	s.live = live.with(segment.Live{Number: old.Number, UUID: old.UUID, Kind: segment.KindLog, Valid: old.Tail()})
-	err := s.startLog()
-	if err != nil {
+	if err := s.startLog(); err != nil {
 		s.live = live
+		return err
 	}
-	return err
+	// The zeros behind the old one are of no more use. If they stay they do no harm.
+	old.Trim()
+	return nil
 }
 
 // startLog creates the next log and makes it the one to append to. Everything

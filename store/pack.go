@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -174,7 +173,7 @@ func (k *packer) large(e *Entry) (err error) {
 	}
 	beside := make(chan error, 1)
 	go func() {
-		beside <- k.guard(f, e, func() error {
+		beside <- guarded(f, e.Name, e.Offset, func() error {
 			m.digest = newDigester().tensor(e.Name, t, m.entry.Attrs, m.record)
 			if got := segment.Checksum(old); got != e.CRC {
 				return wrongChecksum(f, e, got)
@@ -182,7 +181,7 @@ func (k *packer) large(e *Entry) (err error) {
 			return nil
 		})
 	}()
-	err = k.guard(f, e, func() error { return k.to.write(m) })
+	err = guarded(f, e.Name, e.Offset, func() error { return k.to.write(m) })
 	if berr := <-beside; err == nil {
 		err = berr
 	}
@@ -191,15 +190,4 @@ func (k *packer) large(e *Entry) (err error) {
 		return err
 	}
 	return k.to.index(m)
-}
-
-// guard runs fn, which reads e in the map of f, and makes an error of a fault.
-func (k *packer) guard(f *segment.File, e *Entry, fn func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = faultError(p, f, e.Name, e.Offset)
-		}
-	}()
-	return fn()
 }

@@ -319,7 +319,7 @@ func (w *walker) recordsWhole(b *Batch) (bool, error) {
 		if op.Kind != OpPut || op.Location.Segment != w.o.Number {
 			continue
 		}
-		crc, err := ChecksumAt(w.r, op.Location.Offset, op.Location.Length)
+		crc, err := checksumAt(w.r, op.Location.Offset, op.Location.Length, nil)
 		if err != nil {
 			return false, fmt.Errorf("record at offset %d: %w", op.Location.Offset, err)
 		}
@@ -330,8 +330,9 @@ func (w *walker) recordsWhole(b *Batch) (bool, error) {
 	return true, nil
 }
 
-// ChecksumAt is the CRC-32C of n bytes of r from off, read by pread.
-func ChecksumAt(r io.ReaderAt, off, n int64) (uint32, error) {
+// checksumAt is the CRC-32C of n bytes of r from off, read by pread. read, if not
+// nil, is called with the bytes that were read.
+func checksumAt(r io.ReaderAt, off, n int64, read func(n int64)) (uint32, error) {
 	var crc uint32
 	buf := make([]byte, min(n, 1<<20))
 	for n > 0 {
@@ -342,6 +343,9 @@ func ChecksumAt(r io.ReaderAt, off, n int64) (uint32, error) {
 		crc = UpdateChecksum(crc, b)
 		off += int64(len(b))
 		n -= int64(len(b))
+		if read != nil {
+			read(int64(len(b)))
+		}
 	}
 	return crc, nil
 }

@@ -1,0 +1,478 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/tstore/tstore/index"
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// VerifyOptions say how to verify. The zero value, or nil, checks everything.
+type VerifyOptions struct {
+	// Quick checks of a package only the trailer and the index.
+	Quick bool
+	// Progress, if not nil, is called now and then with the bytes that have been
+	// read and those that there are.
+	Progress func(done, total int64)
+}
+
+// Problem is one thing that Verify has found wrong.
+type Problem struct {
+	Err     error    // what it is, with file and offset
+	Tensors []string // the names that it hits, as far as is known
+}
+
+// VerifyReport is what Verify has looked at and found.
+type VerifyReport struct {
+	Segments int   // files read
+	Records  int   // put records compared with their checksum
+	Tensors  int   // names looked up
+	Bytes    int64 // bytes read
+	Problems []Problem
+}
+
+// Verify reads every byte of the store, or package, with system calls, and checks
+// every checksum, message, commit record and index against each other. It works
+// beside a writer, on what was committed when it began. What is wrong is in the
+// report; the error is about something that kept it from looking.
+func (s *Store) Verify(ctx context.Context, o *VerifyOptions) (VerifyReport, error) {
+	if o == nil {
+		o = &VerifyOptions{}
+	}
+	use, err := s.beginView()
+	if err != nil {
+		return VerifyReport{}, err
+	}
+	defer use.end()
+	v := verification{ctx: ctx, options: o, state: s.published.Load(), checked: map[place]bool{}}
+	if err := v.run(); err != nil {
+		return v.report, fmt.Errorf("verifying %s: %w", s.path, err)
+	}
+	switch {
+	case s.pkg != nil:
+	case s.opts.ReadOnly:
+		err = v.closedCatalog(s.path)
+	default:
+		v.openCatalog(s)
+	}
+	return v.report, err
+}
+
+// verification is one run of Verify.
+type verification struct {
+	ctx     context.Context
+	options *VerifyOptions
+	state   *state
+	report  VerifyReport
+	total   int64
+	tail    segment.Tail       // of the newest log
+	newest  string             // its path
+	names   map[place][]string // which names stand for a record
+	checked map[place]bool     // records that were compared with their checksum
+}
+
+func (v *verification) run() error {
+	if err := v.lookUp(); err != nil {
+		return err
+	}
+	for _, f := range v.state.segs {
+		v.total += f.Size()
+	}
+	for _, n := range slices.Sorted(maps.Keys(v.state.segs)) {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		v.report.Segments++
+		v.segment(v.state.segs[n])
+	}
+	if v.options.Quick {
+		return v.ctx.Err()
+	}
+	// What no segment has named itself: large tensors in segments of their own, and
+	// what an index names elsewhere.
+	for e, err := range v.state.list("") {
+		if err != nil {
+			break // lookUp has reported it
+		}
+		if at := (place{e.Segment, e.Offset}); !v.checked[at] {
+			v.record(v.state.segs[e.Segment], e.Offset, e.Length, e.CRC)
+		}
+	}
+	return v.ctx.Err()
+}
+
+// lookUp finds every name in two ways, and notes where its record lies.
+func (v *verification) lookUp() error {
+	v.names = map[place][]string{}
+	for e, err := range v.state.list("") {
+		if err == nil {
+			v.report.Tensors++
+			var found *Entry
+			found, err = v.state.lookup(e.Name)
+			if err == nil && (found.Segment != e.Segment || found.Offset != e.Offset || found.Seq != e.Seq) {
+				err = fmt.Errorf("%w: tensor %q is found at offset %d of segment %d, and listed at offset %d of segment %d",
+					ErrCorrupt, e.Name, found.Offset, found.Segment, e.Offset, e.Segment)
+			}
+			if err == nil {
+				at := place{e.Segment, e.Offset}
+				v.names[at] = append(v.names[at], e.Name)
+				continue
+			}
+			v.problem(err, e.Name)
+			continue
+		}
+		if !errors.Is(err, ErrCorrupt) {
+			return err
+		}
+		v.problem(err)
+	}
+	return nil
+}
+
+// problem notes what is wrong, once.
+func (v *verification) problem(err error, names ...string) {
+	for _, p := range v.report.Problems {
+		if p.Err.Error() == err.Error() {
+			return
+		}
+	}
+	v.report.Problems = append(v.report.Problems, Problem{Err: err, Tensors: names})
+}
+
+// read takes note of bytes that were read.
+func (v *verification) read(n int64) {
+	v.report.Bytes += n
+	if v.options.Progress != nil {
+		v.options.Progress(v.report.Bytes, v.total)
+	}
+}
+
+// record compares a record with its checksum, and of a sparse tensor checks that
+// its indices are inside its shape and in order.
+func (v *verification) record(f *segment.File, off, length int64, crc uint32) {
+	if v.ctx.Err() != nil || v.options.Quick {
+		return
+	}
+	at := place{f.Number, off}
+	if v.checked[at] {
+		return
+	}
+	v.checked[at] = true
+	v.report.Records++
+	err := f.CheckRecord(off, length, crc, v.read)
+	if err == nil {
+		err = v.validate(f, off, length)
+	}
+	if err != nil {
+		v.problem(err, v.names[at]...)
+	}
+}
+
+// validate decodes the record in the map and checks what a sparse tensor says of its
+// indices.
+func (v *verification) validate(f *segment.File, off, length int64) (err error) {
+	return guarded(f, "", off, func() error {
+		b, err := f.Bytes(off, length)
+		if err != nil {
+			return err
+		}
+		t, err := decode(f, "", off, b, nil)
+		if err != nil {
+			return err
+		}
+		if s, ok := t.(interface{ Validate() error }); ok && t.Layout() != layout.LayoutDense {
+			if err := s.Validate(); err != nil {
+				return fmt.Errorf("%s: %w: record at offset %d: %w", f.Path, ErrCorrupt, off, err)
+			}
+		}
+		return nil
+	})
+}
+
+// segment checks one file.
+func (v *verification) segment(f *segment.File) {
+	if err := f.CheckHeader(); err != nil {
+		v.problem(err)
+		return
+	}
+	v.read(f.HeaderLen)
+	var sealed *sealedSegment
+	for _, l := range v.state.sealed {
+		if l.file == f {
+			sealed = l
+		}
+	}
+	switch f.Header.Kind {
+	case segment.KindLog:
+		v.log(f, sealed)
+	case segment.KindCompacted, segment.KindPackage:
+		v.tiled(f, sealed)
+	}
+	if sealed != nil {
+		v.index(f, sealed)
+	}
+}
+
+// log walks through a log, and compares each record that a batch names.
+func (v *verification) log(f *segment.File, sealed *sealedSegment) {
+	o := segment.WalkOptions{Number: f.Number, UUID: f.UUID, From: f.HeaderLen, Seq: f.Header.BaseSeq}
+	if end, ok := v.end(f); ok {
+		o.Limit, o.Exact = end, true
+		if sealed == nil && f.LostSeal(end) {
+			v.problem(fmt.Errorf("%s: %w: the index or the trailer behind offset %d is damaged; nothing is lost, opening the store for writing makes them anew", f.Path, ErrCorrupt, end))
+		}
+	} else {
+		if err := f.RefreshSize(); err != nil {
+			v.problem(err)
+			return
+		}
+		o.Limit = f.Size()
+	}
+	tail, err := segment.Walk(f, o, func(b *segment.Batch) error {
+		v.read(b.End - b.Start - recordsLength(b))
+		for i := range b.Commit.Ops {
+			op := &b.Commit.Ops[i]
+			if op.Kind == segment.OpPut && op.Location.Segment == f.Number {
+				v.record(f, op.Location.Offset, op.Location.Length, op.Location.CRC)
+			}
+		}
+		return v.ctx.Err()
+	})
+	if err != nil && v.ctx.Err() == nil {
+		v.problem(fmt.Errorf("%s: %w", f.Path, err), v.namesIn(f)...)
+	}
+	if !o.Exact {
+		v.tail, v.newest = tail, f.Path
+	}
+}
+
+func recordsLength(b *segment.Batch) (n int64) {
+	for i := range b.Records {
+		n += b.Records[i].Length
+	}
+	return n
+}
+
+// end is where the batches of log f end, if a later header says so.
+func (v *verification) end(f *segment.File) (int64, bool) {
+	var newest *segment.File
+	for _, g := range v.state.segs {
+		if g.Header.Kind == segment.KindLog && (newest == nil || g.Number > newest.Number) {
+			newest = g
+		}
+	}
+	for _, l := range newest.Header.Live {
+		if l.Number == f.Number {
+			return l.Valid, true
+		}
+	}
+	return 0, false
+}
+
+// namesIn are the names whose records lie in f.
+func (v *verification) namesIn(f *segment.File) []string {
+	var names []string
+	for at, list := range v.names {
+		if at.segment == f.Number {
+			names = append(names, list...)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// tiled checks a compacted segment or package: the records that its index names fill
+// it without gaps and without overlapping, and of a package make its digest.
+func (v *verification) tiled(f *segment.File, sealed *sealedSegment) {
+	var own []*Entry
+	for e, err := range sealed.frozen.Ascend("") {
+		if err != nil {
+			v.problem(sealed.wrap("", err))
+			return
+		}
+		if !e.Deleted && e.Segment == 0 {
+			own = append(own, e)
+		}
+	}
+	slices.SortFunc(own, func(a, b *Entry) int { return cmp.Compare(a.Offset, b.Offset) })
+	at := f.HeaderLen
+	for _, e := range own {
+		if e.Offset != at || e.Length > sealed.seal.IndexOffset-at {
+			v.problem(fmt.Errorf("%s: %w: the record of %q is said to lie at offset %d with %d bytes, where the last one ends at %d and the index begins at %d",
+				f.Path, ErrCorrupt, e.Name, e.Offset, e.Length, at, sealed.seal.IndexOffset), e.Name)
+			return
+		}
+		at += e.Length
+		v.record(f, e.Offset, e.Length, e.CRC)
+	}
+	if at != sealed.seal.IndexOffset {
+		v.problem(fmt.Errorf("%s: %w: %d bytes at offset %d belong to no record", f.Path, ErrCorrupt, sealed.seal.IndexOffset-at, at))
+	}
+	if f.Header.Kind == segment.KindPackage && !v.options.Quick && v.ctx.Err() == nil {
+		v.digest(f, sealed)
+	}
+}
+
+// digest computes the digest of a package again.
+func (v *verification) digest(f *segment.File, sealed *sealedSegment) {
+	d, all := newDigester(), sha256.New()
+	for e, err := range sealed.frozen.Ascend("") {
+		if err != nil || v.ctx.Err() != nil {
+			return // reported already
+		}
+		err := guarded(f, e.Name, e.Offset, func() error {
+			b, err := f.Bytes(e.Offset, e.Length)
+			if err != nil {
+				return err
+			}
+			t, err := decode(f, e.Name, e.Offset, b, e)
+			if err != nil {
+				return err
+			}
+			m, err := prepareMember(e.Name, t, e.Attrs)
+			if err != nil {
+				return err
+			}
+			digest := d.tensor(e.Name, t, m.entry.Attrs, m.record)
+			all.Write(digest[:])
+			return nil
+		})
+		if err != nil {
+			v.problem(err, e.Name)
+			return
+		}
+	}
+	if got, want := Digest(all.Sum(nil)), Digest(sealed.frozen.Digest()); got != want {
+		v.problem(fmt.Errorf("%s: %w: the digest is %v, the tensors give %v", f.Path, ErrCorrupt, want, got))
+	}
+}
+
+// index checks the end of a sealed segment, and its index.
+func (v *verification) index(f *segment.File, sealed *sealedSegment) {
+	if err := f.CheckSeal(sealed.seal, v.read); err != nil {
+		v.problem(err)
+	}
+	err := guarded(f, "", sealed.seal.IndexOffset, func() error {
+		if err := sealed.frozen.Verify(); err != nil {
+			return fmt.Errorf("%s: index at offset %d: %w", f.Path, sealed.seal.IndexOffset, fromIndex(err))
+		}
+		return nil
+	})
+	if err != nil {
+		v.problem(err)
+	}
+}
+
+// openCatalog compares the catalog of a store that is open for writing with what
+// the logs say.
+func (v *verification) openCatalog(s *Store) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.group.flush() != nil || s.catalog.db == nil {
+		return
+	}
+	s.catalog.write()
+	v.catalog(s.catalog.path, s.catalog.db, s.written)
+}
+
+// closedCatalog looks at the catalog of a store that was closed properly and that
+// nobody has open for writing: at a copy, so that a writer who comes meanwhile is
+// not kept waiting.
+func (v *verification) closedCatalog(dir string) error {
+	names := []string{catalogName, catalogSumName}
+	before, ok := modified(dir, names)
+	if !ok {
+		return nil // it is behind the logs, and not taken at its word
+	}
+	temp, err := os.MkdirTemp("", "tstore-verify-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil // a writer has come
+		}
+		if err := os.WriteFile(filepath.Join(temp, name), b, 0o600); err != nil {
+			return err
+		}
+		v.read(int64(len(b)))
+	}
+	db, err := index.OpenCatalog(filepath.Join(temp, catalogName))
+	if after, ok := modified(dir, names); !ok || !slices.Equal(before, after) {
+		if err == nil {
+			db.Close()
+		}
+		return nil // a writer has come
+	}
+	path := filepath.Join(dir, catalogName)
+	if err != nil {
+		v.problem(fmt.Errorf("%s: %w: %w: delete it while the store is closed, it is made anew", path, ErrCorrupt, err))
+		return nil
+	}
+	defer db.Close()
+	v.catalog(path, db, v.state)
+	return nil
+}
+
+// modified are the times at which files were changed; false if one is missing.
+func modified(dir string, names []string) ([]time.Time, bool) {
+	var times []time.Time
+	for _, name := range names {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			return nil, false
+		}
+		times = append(times, info.ModTime())
+	}
+	return times, true
+}
+
+// catalog compares a catalog that is up to date with what the logs say.
+func (v *verification) catalog(path string, db *index.Catalog, st *state) {
+	const remedy = "delete it while the store is closed, it is made anew"
+	if p, ok := db.Position(); ok && p.Seq > st.seq+1 || ok && v.tail.Seq > 0 && p.Seq > v.tail.Seq {
+		v.problem(fmt.Errorf("%s: %w: it knows batch %d, the log in %s ends with batch %d: that has lost something",
+			path, ErrCorrupt, p.Seq, v.newest, max(v.tail.Seq, st.seq)))
+	}
+	seen := map[string]*Entry{}
+	for ce, err := range db.Entries() {
+		if err != nil {
+			v.problem(fmt.Errorf("%s: %w: %w: %s", path, ErrCorrupt, err, remedy))
+			return
+		}
+		if old := seen[ce.Entry.Name]; old == nil || old.Seq <= ce.Entry.Seq {
+			seen[ce.Entry.Name] = ce.Entry
+		}
+	}
+	for e := range st.open.Ascend("") {
+		got := seen[e.Name]
+		if got == nil || got.Seq != e.Seq || got.Deleted != e.Deleted || got.Segment != e.Segment || got.Offset != e.Offset || got.CRC != e.CRC {
+			v.problem(fmt.Errorf("%s: %w: it is wrong about %q: %s", path, ErrCorrupt, e.Name, remedy), e.Name)
+		}
+	}
+}
+
+// guarded runs fn, which reads the map of f near offset for the tensor name, and makes
+// an error of a fault.
+func guarded(f *segment.File, name string, offset int64, fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = faultError(p, f, name, offset)
+		}
+	}()
+	return fn()
+}
