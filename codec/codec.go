@@ -61,6 +61,14 @@ func Encode(t layout.Tensor, meta []layout.Attr) (*Record, error) {
 //
 // The error is an [*Error], or [ErrEndOfStream].
 func Decode(msg []byte) (layout.Tensor, error) {
+	if d := decodePlain(msg); d != nil {
+		return d, nil
+	}
+	return decode(msg)
+}
+
+// decode is Decode for every message.
+func decode(msg []byte) (layout.Tensor, error) {
 	h, err := ParseHead(msg)
 	if err != nil {
 		return nil, err

@@ -55,18 +55,10 @@ func decodePlain(msg []byte) *layout.Dense {
 	if p.broken || ndim != n || ndim > denseDims {
 		return nil
 	}
-	var block *denseBlock
-	var small *smallDenseBlock
-	var shape, strides []int64
-	named := p.anyNames(dims, ndim)
-	if named || ndim > smallDenseDims {
-		block = new(denseBlock)
-		shape, strides = block.shape[:ndim], block.stride[:ndim]
-	} else {
-		small = new(smallDenseBlock)
-		shape, strides = small.shape[:ndim], small.stride[:ndim]
-	}
-	for i := range shape {
+	var shape, strides [denseDims]int64
+	var names [denseDims][]byte
+	named := false
+	for i := range ndim {
 		dim := p.table(dims + 4*i)
 		length, name := p.field(dim, 0, 8, 8), p.field(dim, 1, 4, 4)
 		if length == 0 {
@@ -76,30 +68,37 @@ func decodePlain(msg []byte) *layout.Dense {
 			return nil
 		}
 		if name != 0 {
-			if s := p.string(name); named {
-				block.name[i] = borrow(s)
-			}
+			names[i] = p.string(name)
+			named = named || len(names[i]) > 0
 		}
 		strides[i] = p.int64(steps + 8*i)
 	}
 	if p.broken {
 		return nil
 	}
-	elements, ok := elementsIn(body, dtype, shape, strides, p.int64(data), p.int64(data+8))
+	elements, ok := elementsIn(body, dtype, shape[:ndim], strides[:ndim], p.int64(data), p.int64(data+8))
 	if !ok {
 		return nil
 	}
-	if small != nil {
-		if small.tensor.Init(dtype, shape, strides, 0, elements, nil) != nil {
+	if !named && ndim <= smallDenseDims {
+		block := new(smallDenseBlock)
+		copy(block.shape[:], shape[:])
+		copy(block.stride[:], strides[:])
+		if block.tensor.Init(dtype, block.shape[:ndim], block.stride[:ndim], 0, elements, nil) != nil {
 			return nil
 		}
-		return &small.tensor
+		return &block.tensor
 	}
-	var names []string
+	block := new(denseBlock)
+	block.shape, block.stride = shape, strides
+	var dimNames []string
 	if named {
-		names = block.name[:ndim]
+		for i := range ndim {
+			block.name[i] = borrow(names[i])
+		}
+		dimNames = block.name[:ndim]
 	}
-	if block.tensor.Init(dtype, shape, strides, 0, elements, names) != nil {
+	if block.tensor.Init(dtype, block.shape[:ndim], block.stride[:ndim], 0, elements, dimNames) != nil {
 		return nil
 	}
 	return &block.tensor
@@ -254,16 +253,6 @@ func (p *plainReader) plainMetadata(pos int) bool {
 		}
 	}
 	return !p.broken
-}
-
-// anyNames reports whether one of the dimensions that start at pos has a name.
-func (p *plainReader) anyNames(pos, n int) bool {
-	for i := range n {
-		if name := p.field(p.table(pos+4*i), 1, 4, 4); name != 0 && p.uint32(p.follow(name)) != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // elementType returns the element type of the Tensor t if it is an integer or
