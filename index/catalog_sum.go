@@ -72,12 +72,19 @@ func writeSum(path string) (err error) {
 
 // checkSum compares the database f with its side file and reports whether there is one.
 func checkSum(f *os.File, sum string) (there bool, err error) {
-	s, err := os.Open(sum)
+	info, err := os.Lstat(sum)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe might take for ever
+		return true, fmt.Errorf("%w: %s is not a regular file", ErrCatalog, sum)
+	}
+	s, err := os.Open(sum)
+	if err != nil {
+		return true, err
 	}
 	defer s.Close()
 	var b [sumSize + 1]byte

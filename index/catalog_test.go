@@ -244,6 +244,7 @@ func TestOpenCatalogDoubts(t *testing.T) {
 			b, _ := os.ReadFile(sumPath(path))
 			os.WriteFile(sumPath(path), append(b, 0), 0o666)
 		}, "32 bytes"},
+		{"a directory in place of the checksum", func(t *testing.T, path string) { os.Remove(sumPath(path)); os.Mkdir(sumPath(path), 0o777) }, "not a regular file"},
 		{"another program's database", bolted(func(tx *bolt.Tx) error {
 			_, err := tx.CreateBucket([]byte("users"))
 			return err

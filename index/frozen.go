@@ -330,6 +330,19 @@ func (f *Frozen) entry(at int64, head []byte) (*Entry, error) {
 	return e, nil
 }
 
+// At returns the entry with the given rank in the order of names, 0 ≤ rank < Len. One that is
+// damaged does not keep others from being read.
+func (f *Frozen) At(rank int) (*Entry, error) {
+	if rank < 0 || rank >= f.Len() {
+		return nil, f.corrupt(f.h.order, "no entry %d of %d", rank, f.Len())
+	}
+	at, head, err := f.ranked(uint64(rank))
+	if err != nil {
+		return nil, err
+	}
+	return f.entry(at, head)
+}
+
 // Ascend returns the entries, tombstones included, whose names are at least from, in ascending
 // order of their names. An error is the last thing that comes.
 func (f *Frozen) Ascend(from string) iter.Seq2[*Entry, error] {
