@@ -159,6 +159,7 @@ func (s *Store) rotate() error {
 		return err
 	}
 	s.sealer.start(j)
+	s.compactInBackground()
 	return nil
 }
 

@@ -53,7 +53,11 @@ func (s *Store) Compact(ctx context.Context, o *CompactOptions) (CompactResult, 
 	}
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
-	use, err := s.beginCall()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.stopCompacting.Store(&stop)
+	defer s.stopCompacting.Store(nil)
+	use, err := s.beginView()
 	if err != nil {
 		return CompactResult{}, err
 	}
@@ -63,6 +67,20 @@ func (s *Store) Compact(ctx context.Context, o *CompactOptions) (CompactResult, 
 		return c.result, fmt.Errorf("compacting %s: %w", s.path, err)
 	}
 	return c.result, nil
+}
+
+// compactInBackground compacts what is dead enough, if the options say so and no
+// compaction is under way. If it fails, the next full log is the next occasion.
+func (s *Store) compactInBackground() {
+	if s.opts.CompactMinDead == 0 || s.closed.Load() {
+		return
+	}
+	go func() {
+		if s.compacting.TryLock() {
+			s.compacting.Unlock()
+			s.Compact(context.Background(), &CompactOptions{MinDead: s.opts.CompactMinDead})
+		}
+	}()
 }
 
 // compaction is one run of Compact.

@@ -209,3 +209,27 @@ func TestCompactionGivesSpaceBack(t *testing.T) {
 		t.Errorf("a deleted name is back: %v", err)
 	}
 }
+
+// With the option set, overwriting the same names for long does not fill the disk.
+func TestCompactionInTheBackground(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	s, err := Open(dir, &Options{SegmentSize: MinSegmentSize, CompactMinDead: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		if err := s.Put(fmt.Sprint("n", i%4), layout.DenseOf(make([]float64, 1000), 1000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for _, n := range filesIn(t, dir) {
+		total += n
+	}
+	if total > 300*8000/2 {
+		t.Errorf("%d bytes are left of %d that were written: %v", total, 300*8000, filesIn(t, dir))
+	}
+}

@@ -122,13 +122,19 @@ func newEntry(name string, info *codec.Info, attrs []layout.Attr) *index.Entry {
 // writeOwn writes record to a new segment of its own. The file is durable when it
 // returns, and belongs to the store once a batch names it.
 func (s *Store) writeOwn(r *encoded, record *codec.Record) error {
-	crc := make(chan uint32, 1)
+	type result struct {
+		crc uint32
+		err error
+	}
+	beside := make(chan result, 1)
 	go func() {
-		var sum uint32
-		for part := range record.Parts() {
-			sum = segment.UpdateChecksum(sum, part)
-		}
-		crc <- sum
+		crc, err := checksumBorrowed(func() (sum uint32) {
+			for part := range record.Parts() {
+				sum = segment.UpdateChecksum(sum, part)
+			}
+			return sum
+		})
+		beside <- result{crc, err}
 	}()
 	header := &segment.Header{
 		Kind:    segment.KindData,
@@ -140,11 +146,16 @@ func (s *Store) writeOwn(r *encoded, record *codec.Record) error {
 		_, err := record.WriteTo(w)
 		return err
 	})
-	r.entry.CRC = <-crc
+	sum := <-beside
 	if err != nil {
 		return err
 	}
 	r.file = f
+	if sum.err != nil {
+		s.discard(r)
+		return sum.err
+	}
+	r.entry.CRC = sum.crc
 	r.entry.Segment, r.entry.Offset = header.Number, f.HeaderLen
 	return nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"iter"
+	"runtime/debug"
 	"strings"
 
 	"github.com/tstore/tstore/store/internal/segment"
@@ -43,6 +44,8 @@ func (st *state) listOpen(prefix string) iter.Seq2[*Entry, error] {
 	}
 }
 
+// listSealed is run by merge alone, as a coroutine: so what its consumer panics with
+// does not come through here.
 func (st *state) listSealed(l *sealedSegment, prefix string) iter.Seq2[*Entry, error] {
 	inner := prefix
 	if a := l.attached; a != nil {
@@ -56,6 +59,14 @@ func (st *state) listSealed(l *sealedSegment, prefix string) iter.Seq2[*Entry, e
 		}
 	}
 	return func(yield func(*Entry, error) bool) {
+		var fault error
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer func() {
+			if fault != nil {
+				yield(nil, fault)
+			}
+		}()
+		defer st.rescue(prefix, &fault)
 		for e, err := range l.frozen.Prefix(inner) {
 			if err != nil {
 				yield(nil, l.wrap(prefix, err))

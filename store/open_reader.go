@@ -80,7 +80,9 @@ func (s *Store) refresh() error {
 		}
 		if again == newest {
 			if old := s.published.Load(); r.replay.seq != old.seq || old.segs == nil {
-				s.published.Store(r.replay.state())
+				next := r.replay.state()
+				next.checksums = s.opts.Checksums
+				s.published.Store(next)
 			}
 			gone := r.replay.gone(before)
 			for _, f := range gone {

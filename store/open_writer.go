@@ -105,7 +105,7 @@ func (s *Store) create(opened fileSet) error {
 	s.id = newID()
 	s.nextNumber.Store(opened.highest() + 1)
 	s.live = &liveSet{}
-	s.written = &state{segs: map[uint64]*segment.File{}}
+	s.written = &state{segs: map[uint64]*segment.File{}, checksums: s.opts.Checksums}
 	if err := s.startLog(); err != nil {
 		return err
 	}
@@ -119,6 +119,7 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	s.nextNumber.Store(opened.highest() + 1)
 	s.live = &liveSet{r.live}
 	s.written = r.state()
+	s.written.checksums = s.opts.Checksums
 	s.clean = r.tail.Clean
 	s.log = segment.NewLog(newest, r.tail.End)
 	if !r.tail.Clean {

@@ -48,6 +48,13 @@ type Options struct {
 	// stands for DefaultSegmentSize; the least is MinSegmentSize.
 	SegmentSize int64
 
+	// Checksums makes View and Snapshot compare each tensor with its checksum when it
+	// is got, which reads all of it. Get always does.
+	Checksums bool
+	// CompactMinDead, if above 0, compacts segments in the background whose share of
+	// dead bytes has come to at least that, 0 to 1, whenever a log is full.
+	CompactMinDead float64
+
 	// For tests; zero stands for the default.
 	fs      segment.FS
 	sealMin int // entries from which a log gets sealed
@@ -65,6 +72,9 @@ func (o *Options) resolved() (Options, error) {
 	}
 	if r.SegmentSize < MinSegmentSize {
 		return r, fmt.Errorf("segment size of %d bytes: the least is %d", r.SegmentSize, int64(MinSegmentSize))
+	}
+	if r.CompactMinDead < 0 || r.CompactMinDead > 1 {
+		return r, fmt.Errorf("dead share of %v to compact from: it is between 0 and 1", r.CompactMinDead)
 	}
 	if r.LockWait < 0 {
 		return r, fmt.Errorf("lock wait of %v: it can't be negative", r.LockWait)

@@ -163,17 +163,20 @@ func (k *packer) large(e *Entry) (err error) {
 	if err != nil {
 		return fmt.Errorf("tensor %q: %w", e.Name, err)
 	}
-	t, err := decode(f, e.Name, e.Offset, old, e)
-	if err != nil {
+	var t layout.Tensor
+	var m *member
+	err = guarded(f, e.Name, func() (err error) {
+		if t, err = decode(f, e.Name, e.Offset, old, e); err == nil {
+			m, err = prepareMember(e.Name, t, e.Attrs)
+		}
 		return err
-	}
-	m, err := prepareMember(e.Name, t, e.Attrs)
+	})
 	if err != nil {
 		return err
 	}
 	beside := make(chan error, 1)
 	go func() {
-		beside <- guarded(f, e.Name, e.Offset, func() error {
+		beside <- guarded(f, e.Name, func() error {
 			m.digest = newDigester().tensor(e.Name, t, m.entry.Attrs, m.record)
 			if got := segment.Checksum(old); got != e.CRC {
 				return wrongChecksum(f, e, got)
@@ -181,7 +184,7 @@ func (k *packer) large(e *Entry) (err error) {
 			return nil
 		})
 	}()
-	err = guarded(f, e.Name, e.Offset, func() error { return k.to.write(m) })
+	err = guarded(f, e.Name, func() error { return k.to.write(m) })
 	if berr := <-beside; err == nil {
 		err = berr
 	}

@@ -15,11 +15,15 @@ import (
 // The file may come from anywhere: what is wrong with it is ErrCorrupt, at the
 // latest when it is used. It must not be cut short while it is open.
 func OpenPackage(path string) (*Store, error) {
+	return openPackageFile(path, Options{ReadOnly: true})
+}
+
+func openPackageFile(path string, o Options) (*Store, error) {
 	f, err := segment.Open(segment.OS, path, false)
 	if err != nil {
 		return nil, fmt.Errorf("opening package: %w", err)
 	}
-	return openPackage(f, path)
+	return openPackage(f, path, o)
 }
 
 // OpenPackageAt opens a package of size bytes that r reads, embedded in a program
@@ -30,18 +34,18 @@ func OpenPackageAt(r io.ReaderAt, size int64, name string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening package: %w", err)
 	}
-	return openPackage(f, name)
+	return openPackage(f, name, Options{ReadOnly: true})
 }
 
-func openPackage(f *segment.File, path string) (*Store, error) {
-	s := &Store{path: path, opts: Options{ReadOnly: true}}
+func openPackage(f *segment.File, path string, o Options) (*Store, error) {
+	s := &Store{path: path, opts: o}
 	l, err := openPackageIndex(f)
 	if err != nil {
 		f.Retire()
 		return nil, fmt.Errorf("opening package %w", err)
 	}
 	s.pkg = l
-	s.published.Store(&state{sealed: []*sealedSegment{l}, segs: map[uint64]*segment.File{0: f}})
+	s.published.Store(&state{sealed: []*sealedSegment{l}, segs: map[uint64]*segment.File{0: f}, checksums: o.Checksums})
 	return s, nil
 }
 

@@ -25,6 +25,8 @@ type state struct {
 	open   index.Table              // what the batches of the unsealed logs say, tombstones included
 	sealed []*sealedSegment         // the others, the newest first
 	segs   map[uint64]*segment.File // every file that counts, by number
+
+	checksums bool // compare with its checksum what is read without a copy, too
 }
 
 // logEnd is the sequence number of the last batch of log n, which is not the newest.
@@ -103,6 +105,13 @@ func (st *state) lookup(name string) (*Entry, error) {
 	return f.describe(name)
 }
 
+// stat is lookup for callers who have not asked for panics on faults.
+func (st *state) stat(name string) (e *Entry, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer st.rescue(name, &err)
+	return st.lookup(name)
+}
+
 // segment returns the file with the given number, which name lies in.
 func (st *state) segment(number uint64, name string) (*segment.File, error) {
 	f := st.segs[number]
@@ -114,17 +123,22 @@ func (st *state) segment(number uint64, name string) (*segment.File, error) {
 
 // view returns the tensor of the given name as it lies in the map.
 func (st *state) view(name string, at found) (layout.Tensor, error) {
-	segment, offset, length := at.ref.Segment, at.ref.Offset, at.ref.Length
+	number, offset, length, crc := at.ref.Segment, at.ref.Offset, at.ref.Length, at.ref.CRC
 	if e := at.entry; e != nil {
-		segment, offset, length = e.Segment, e.Offset, e.Length
+		number, offset, length, crc = e.Segment, e.Offset, e.Length, e.CRC
 	}
-	f, err := st.segment(segment, name)
+	f, err := st.segment(number, name)
 	if err != nil {
 		return nil, err
 	}
 	record, err := f.Bytes(offset, length)
 	if err != nil {
 		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	if st.checksums {
+		if got := segment.Checksum(record); got != crc {
+			return nil, wrongChecksum(f, &Entry{Name: name, Offset: offset, Length: length, CRC: crc}, got)
+		}
 	}
 	return decode(f, name, offset, record, at.entry)
 }
@@ -156,17 +170,9 @@ func wrongChecksum(f *segment.File, e *Entry, got uint32) error {
 }
 
 // decode makes a tensor of the record of name at an offset of f, and checks that it
-// is the one that e, which may be nil, describes.
-func decode(f *segment.File, name string, offset int64, record []byte, e *Entry) (t layout.Tensor, err error) {
-	// The record may lie in a map of a file that somebody has cut short, or of a
-	// bad sector: a fault, which must not end the process.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			t, err = nil, faultError(p, f, name, offset)
-		}
-	}()
-	t, err = codec.Decode(record)
+// is the one that e, which may be nil, describes. The record may lie in the map.
+func decode(f *segment.File, name string, offset int64, record []byte, e *Entry) (layout.Tensor, error) {
+	t, err := codec.Decode(record)
 	if err != nil {
 		return nil, fmt.Errorf("tensor %q: %s: %w: record at offset %d: %w", name, f.Path, ErrCorrupt, offset, err)
 	}
@@ -175,17 +181,4 @@ func decode(f *segment.File, name string, offset int64, record []byte, e *Entry)
 			name, f.Path, ErrCorrupt, offset, t.Layout(), t.DType(), t.Shape(), e.Layout, e.DType, e.Shape)
 	}
 	return t, nil
-}
-
-// faultError makes ErrCorrupt of a memory fault in the map of f, and panics on
-// with any other p.
-func faultError(p any, f *segment.File, name string, offset int64) error {
-	fault, ok := p.(interface {
-		error
-		Addr() uintptr
-	})
-	if !ok || !f.Contains(fault.Addr()) {
-		panic(p)
-	}
-	return fmt.Errorf("tensor %q: %s: %w: the map can't be read near offset %d: the file was cut short or the disk has a bad sector", name, f.Path, ErrCorrupt, offset)
 }

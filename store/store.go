@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -39,6 +40,8 @@ type Store struct {
 	sealer     sealer
 	compacting sync.Mutex // held by Compact
 
+	stopCompacting atomic.Pointer[context.CancelFunc]
+
 	pkg *sealedSegment // if the store is a package
 
 	// For reading beside a writer.
@@ -65,7 +68,7 @@ func Open(path string, opts *Options) (*Store, error) {
 	s := &Store{path: path, opts: o}
 	if o.ReadOnly {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return OpenPackage(path)
+			return openPackageFile(path, o)
 		}
 		err = s.openReader()
 	} else {
@@ -132,7 +135,7 @@ func (s *Store) Get(name string) (layout.Tensor, error) {
 	}
 	defer use.end()
 	st := s.published.Load()
-	e, err := st.lookup(name)
+	e, err := st.stat(name)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +150,7 @@ func (s *Store) Stat(name string) (*Entry, error) {
 		return nil, err
 	}
 	defer use.end()
-	return s.published.Load().lookup(name)
+	return s.published.Load().stat(name)
 }
 
 // List yields the entries whose names begin with prefix, by name in byte order, as
@@ -187,8 +190,13 @@ func (s *Store) View(fn func(tx *Tx) error) error {
 // Close makes everything durable and ends the use of the store. Every slice of its
 // mapped files becomes inaccessible: a read of it is a fault. It is ErrInUse if
 // snapshots, transactions or listings are open, and ErrClosed if the store was
-// closed before.
+// closed before. A compaction that is under way is given up.
 func (s *Store) Close() error {
+	if stop := s.stopCompacting.Load(); stop != nil {
+		(*stop)()
+	}
+	s.compacting.Lock()
+	defer s.compacting.Unlock()
 	s.lockWithoutSealer()
 	defer s.writing.Unlock()
 	s.refreshing.Lock()

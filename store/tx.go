@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"iter"
+	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/tstore/tstore/layout"
@@ -25,8 +26,11 @@ type Tx struct {
 // until the transaction ends. A tensor that this transaction has put is returned
 // as it was given.
 //
-// The bytes are not compared with their checksum; Store.Get does that.
-func (tx *Tx) Get(name string) (layout.Tensor, error) {
+// The bytes are not compared with their checksum, unless Options.Checksums says so;
+// Store.Get does that.
+func (tx *Tx) Get(name string) (t layout.Tensor, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer tx.state.rescue(name, &err)
 	if tx.batch != nil {
 		if t, ok := tx.batch.own[name]; ok && !tx.done.Load() {
 			return t, nil
@@ -52,7 +56,9 @@ func (tx *Tx) find(name string) (found, error) {
 
 // Stat returns what is known of the tensor of the given name without touching
 // its data.
-func (tx *Tx) Stat(name string) (*Entry, error) {
+func (tx *Tx) Stat(name string) (e *Entry, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer tx.state.rescue(name, &err)
 	at, err := tx.find(name)
 	if err != nil {
 		return nil, err

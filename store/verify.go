@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -182,7 +181,7 @@ func (v *verification) record(f *segment.File, off, length int64, crc uint32) {
 // validate decodes the record in the map and checks what a sparse tensor says of its
 // indices.
 func (v *verification) validate(f *segment.File, off, length int64) (err error) {
-	return guarded(f, "", off, func() error {
+	return guarded(f, "", func() error {
 		b, err := f.Bytes(off, length)
 		if err != nil {
 			return err
@@ -331,7 +330,7 @@ func (v *verification) digest(f *segment.File, sealed *sealedSegment) {
 		if err != nil || v.ctx.Err() != nil {
 			return // reported already
 		}
-		err := guarded(f, e.Name, e.Offset, func() error {
+		err := guarded(f, e.Name, func() error {
 			b, err := f.Bytes(e.Offset, e.Length)
 			if err != nil {
 				return err
@@ -363,7 +362,7 @@ func (v *verification) index(f *segment.File, sealed *sealedSegment) {
 	if err := f.CheckSeal(sealed.seal, v.read); err != nil {
 		v.problem(err)
 	}
-	err := guarded(f, "", sealed.seal.IndexOffset, func() error {
+	err := guarded(f, "", func() error {
 		if err := sealed.frozen.Verify(); err != nil {
 			return fmt.Errorf("%s: index at offset %d: %w", f.Path, sealed.seal.IndexOffset, fromIndex(err))
 		}
@@ -463,16 +462,4 @@ func (v *verification) catalog(path string, db *index.Catalog, st *state) {
 			v.problem(fmt.Errorf("%s: %w: it is wrong about %q: %s", path, ErrCorrupt, e.Name, remedy), e.Name)
 		}
 	}
-}
-
-// guarded runs fn, which reads the map of f near offset for the tensor name, and makes
-// an error of a fault.
-func guarded(f *segment.File, name string, offset int64, fn func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = faultError(p, f, name, offset)
-		}
-	}()
-	return fn()
 }
