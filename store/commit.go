@@ -91,7 +91,7 @@ func (s *Store) write(fill func(b *batch) error) (*state, error) {
 // append writes b to the log. The caller has the lock s.writing.
 func (s *Store) append(b *batch) error {
 	full := s.log.Tail()+b.size > s.opts.SegmentSize || s.logEntries >= s.opts.logMax
-	if full && s.log.Tail() > s.log.HeaderLen {
+	if s.ended || full && s.log.Tail() > s.log.HeaderLen {
 		if err := s.rotate(); err != nil {
 			return err
 		}
@@ -169,7 +169,9 @@ func (s *Store) sealJob() sealJob {
 }
 
 // nextLog goes on in a new log. The header of the new one says how much of the old
-// one counts, so all of that is made durable first.
+// one counts, so all of that is made durable first. If it fails when the new log may
+// be there, what is appended to the old one would not count after the store is
+// opened again: then there is no way but to a newer one.
 func (s *Store) nextLog() error {
 	if err := s.group.flush(); err != nil {
 		return err
@@ -179,8 +181,10 @@ func (s *Store) nextLog() error {
 	s.live = live.with(segment.Live{Number: old.Number, UUID: old.UUID, Kind: segment.KindLog, Valid: old.Tail()})
 	if err := s.startLog(); err != nil {
 		s.live = live
+		s.ended = s.ended || errors.Is(err, segment.ErrLeftBehind)
 		return err
 	}
+	s.ended = false
 	// The zeros behind the old one are of no more use. If they stay they do no harm.
 	old.Trim()
 	return nil
@@ -233,7 +237,15 @@ func (s *Store) Put(name string, t layout.Tensor, attrs ...layout.Attr) error {
 	if err != nil {
 		return err
 	}
-	return s.commit(func(b *batch) error { return b.put(r) })
+	taken := false
+	err = s.commit(func(b *batch) error {
+		taken = true
+		return b.put(r)
+	})
+	if !taken { // closed meanwhile, or failed
+		s.discard(r)
+	}
+	return err
 }
 
 // encodeBeside is encode for a caller without the lock s.writing.
@@ -243,6 +255,9 @@ func (s *Store) encodeBeside(name string, t layout.Tensor, attrs []layout.Attr) 
 		return nil, err
 	}
 	defer use.end() // also when a tensor that is none makes encode panic
+	if err := s.group.failure(); err != nil {
+		return nil, err
+	}
 	return s.encode(name, t, attrs)
 }
 

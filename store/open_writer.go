@@ -215,6 +215,9 @@ func (s *Store) closeWriter() error {
 	if err == nil {
 		err = s.sealLast()
 	}
+	if err == nil && s.ended {
+		err = s.nextLog()
+	}
 	if err == nil && !s.clean {
 		err = s.appendClose()
 	}

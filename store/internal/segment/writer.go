@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,10 +72,14 @@ func (w *writer) put(p []byte) error {
 	return nil
 }
 
+// ErrLeftBehind says that the file which could not be created may be there all the
+// same when the store is opened again.
+var ErrLeftBehind = errors.New("the file may have been left behind")
+
 // Create writes a new segment with header h into dir and opens it: the header,
 // then what body writes, which may be nil. The file carries a temporary name
 // until all of it is on disk; when Create returns, its final name is durable
-// too. If it fails it leaves nothing behind.
+// too. If it fails it leaves nothing behind, or the error is ErrLeftBehind.
 func Create(fs FS, dir string, h *Header, body func(w io.Writer) error) (*File, error) {
 	final := filepath.Join(dir, FileName(h.Number))
 	temp := final + tempSuffix
@@ -92,12 +97,18 @@ func Create(fs FS, dir string, h *Header, body func(w io.Writer) error) (*File, 
 	}
 	if err := fs.Rename(temp, final); err != nil {
 		fs.Remove(temp)
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrLeftBehind, err)
 	}
 	if err := fs.SyncDir(dir); err != nil {
-		return nil, fmt.Errorf("syncing %s: %w", dir, err)
+		fs.Remove(final)
+		return nil, fmt.Errorf("syncing %s: %w: %w", dir, ErrLeftBehind, err)
 	}
-	return Open(fs, final, true)
+	f, err := Open(fs, final, true)
+	if err != nil {
+		fs.Remove(final)
+		return nil, fmt.Errorf("%w: %w", ErrLeftBehind, err)
+	}
+	return f, nil
 }
 
 func fill(raw RawFile, h *Header, body func(w io.Writer) error) error {

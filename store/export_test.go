@@ -1,0 +1,25 @@
+package store
+
+import (
+	"github.com/tstore/tstore/index"
+	"github.com/tstore/tstore/store/internal/segment"
+)
+
+// WithFS is o with fs in place of the operating system's file system.
+func WithFS(o Options, fs segment.FS) *Options {
+	o.fs = fs
+	return &o
+}
+
+// WithSealing is o with logs that are sealed from min entries on and go on in a
+// new file from max entries on.
+func WithSealing(o Options, min, max int) *Options {
+	o.sealMin, o.logMax = min, max
+	return &o
+}
+
+// SetSegmentSize makes segments smaller than Options allow.
+func SetSegmentSize(s *Store, n int64) { s.opts.SegmentSize = n }
+
+// CatalogPosition is where the catalog of s stands.
+func CatalogPosition(s *Store) (index.Position, bool) { return s.catalog.position() }
