@@ -190,8 +190,9 @@ func (c *catalog) write() {
 	c.failed = err != nil
 }
 
-// close ends the goroutine and, with update, brings the db up to date.
-func (c *catalog) close(update bool) error {
+// close ends the goroutine and, with update, brings the db up to date. What can't be
+// written the next opening will have to replay.
+func (c *catalog) close(update bool) {
 	if c.wake != nil {
 		close(c.wake)
 		<-c.done
@@ -199,11 +200,7 @@ func (c *catalog) close(update bool) error {
 			c.write()
 		}
 	}
-	if c.db == nil {
-		return nil
+	if c.db != nil {
+		c.db.Close()
 	}
-	if err := c.db.Close(); err != nil && !c.failed {
-		return err
-	}
-	return nil
 }

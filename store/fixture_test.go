@@ -215,7 +215,7 @@ func copyFile(from, to string) error {
 // removeCatalog deletes the catalog of a store and what belongs to it.
 func removeCatalog(t testing.TB, dir string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "catalog.db*"))
+	paths, err := filepath.Glob(filepath.Join(dir, "catalog.*"))
 	must(t, err)
 	for _, p := range paths {
 		must(t, os.Remove(p))

@@ -54,6 +54,9 @@ func (s *Store) openWriter() (err error) {
 		return err
 	}
 	newest, err := opened.newestLog(position.StoreID)
+	if err == nil && newest == nil && position.Seq > 0 {
+		newest, err = opened.newestLog(segment.ID{}) // the catalog is that of another store
+	}
 	if err != nil {
 		return err
 	}
@@ -224,7 +227,8 @@ func (s *Store) closeWriter() error {
 	if err == nil {
 		err = s.log.Trim()
 	}
-	return errors.Join(err, s.catalog.close(err == nil))
+	s.catalog.close(err == nil)
+	return err
 }
 
 // sealLast goes on in a new log and seals the last one, if that pays. The mark of

@@ -286,9 +286,11 @@ func (r *replay) describe(from *segment.File, l segment.Location) (*codec.Info, 
 var errCatalogUseless = errors.New("the catalog belongs to another state of the store")
 
 // replayWithCatalog takes what the catalog has and replays only what came later;
-// without a usable catalog it replays everything and the catalog is made anew.
+// without a usable catalog it replays everything and the catalog is made anew. One
+// that is ahead of the logs stays, so that they are refused the next time, too.
 func replayWithCatalog(set fileSet, newest *segment.File, c *catalog) (*replay, error) {
 	position, ok := c.position()
+	ok = ok && segment.ID(position.StoreID) == newest.Header.StoreID
 	if ok {
 		r, err := newReplay(set, newest)
 		if err != nil {
@@ -302,9 +304,6 @@ func replayWithCatalog(set fileSet, newest *segment.File, c *catalog) (*replay, 
 			return nil, err
 		}
 	}
-	if err := c.reset(); err != nil {
-		return nil, err
-	}
 	r, err := newReplay(set, newest)
 	if err != nil {
 		return nil, err
@@ -316,7 +315,10 @@ func replayWithCatalog(set fileSet, newest *segment.File, c *catalog) (*replay, 
 		return nil, err
 	}
 	if ok && r.seq < position.Seq {
-		return nil, fmt.Errorf("%w: the catalog knows batch %d, the logs end with batch %d: they have lost something", ErrCorrupt, position.Seq, r.seq)
+		return nil, fmt.Errorf("%s: %w: the catalog knows batch %d, the logs end with batch %d at offset %d: they have lost something", newest.Path, ErrCorrupt, position.Seq, r.seq, r.tail.End)
+	}
+	if err := c.reset(); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

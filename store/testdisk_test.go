@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tstore/tstore/store/internal/segment"
 )
@@ -47,6 +48,8 @@ type testDisk struct {
 	drop bool
 	// during is called while a sync is under way.
 	during func(op diskOp)
+
+	read atomic.Int64 // bytes read by pread
 
 	mu    sync.Mutex
 	ops   []diskOp
@@ -153,6 +156,12 @@ func finalPath(path string) string {
 		return path[:len(path)-len(".tmp")]
 	}
 	return path
+}
+
+func (f *testFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.RawFile.ReadAt(b, off)
+	f.disk.read.Add(int64(n))
+	return n, err
 }
 
 func (f *testFile) WriteAt(b []byte, off int64) (int, error) {
