@@ -23,7 +23,7 @@ var (
 	ErrCatalogLocked = errors.New("index: catalog is open elsewhere")
 
 	// ErrName says that a name can't be the name of a tensor; see [CheckName].
-	ErrName = errors.New("index: not a name for a tensor")
+	ErrName = errors.New("invalid name")
 
 	// ErrClosed says that a catalog was used after it was closed.
 	ErrClosed = errors.New("index: catalog is closed")

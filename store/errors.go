@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 
+	"github.com/tstore/tstore/index"
 	"github.com/tstore/tstore/store/internal/segment"
 )
 
@@ -15,7 +16,7 @@ var (
 	// ErrExists says that there is a tensor of that name already.
 	ErrExists = errors.New("tensor exists")
 	// ErrName says that a name is empty, too long, no UTF-8, or has control characters.
-	ErrName = errors.New("invalid name")
+	ErrName = index.ErrName
 	// ErrAttrs says that attributes have a repeated or reserved key, are no UTF-8, or are too large.
 	ErrAttrs = errors.New("invalid attributes")
 	// ErrNoStore says that there is no store at the path.

@@ -3,35 +3,22 @@ package store
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/index"
 	"github.com/tstore/tstore/layout"
-	"github.com/tstore/tstore/store/internal/segment"
 )
 
 // Limits of what belongs to a tensor, in bytes.
 const (
-	MaxNameLen  = segment.MaxName
+	MaxNameLen  = index.MaxName
 	MaxAttrsLen = 1 << 20 // keys and values together
 )
 
 // CheckName says whether name can be that of a tensor: non-empty UTF-8 of at
 // most MaxNameLen bytes without control characters. The error wraps ErrName.
-func CheckName(name string) error {
-	switch {
-	case name == "":
-		return fmt.Errorf("%w: it is empty", ErrName)
-	case len(name) > MaxNameLen:
-		return fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrName, len(name), MaxNameLen)
-	case !utf8.ValidString(name):
-		return fmt.Errorf("%w %q: it is not UTF-8", ErrName, name)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return fmt.Errorf("%w %q: it has a control character", ErrName, name)
-	}
-	return nil
-}
+func CheckName(name string) error { return index.CheckName(name) }
 
 // checkAttrs says whether attrs can be stored: UTF-8, keys that are not empty,
 // unique and not reserved, at most MaxAttrsLen bytes in all.

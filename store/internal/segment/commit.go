@@ -3,6 +3,8 @@ package segment
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/tstore/tstore/index"
 )
 
 // OpKind says what an operation does. The numbers are disk format.
@@ -261,7 +263,7 @@ func (c *cursor) u64() uint64 {
 
 // name takes a tensor's name of n bytes.
 func (c *cursor) name(n int) (string, error) {
-	if !c.short && (n == 0 || n > MaxName) {
+	if !c.short && (n == 0 || n > index.MaxName) {
 		return "", fmt.Errorf("%w: name of %d bytes", ErrCorrupt, n)
 	}
 	return string(c.bytes(n)), nil

@@ -26,9 +26,6 @@ const FormatVersion = 1
 
 const formatVersionText = "1"
 
-// MaxName is the greatest length of a tensor's name in bytes.
-const MaxName = 1024
-
 // Errors that callers test for. They are wrapped with the offset and the rule
 // that was broken.
 var (
