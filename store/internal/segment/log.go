@@ -52,16 +52,37 @@ func (l *Log) Tail() int64 { return l.tail }
 //
 // With hold a small batch may be kept in memory until Flush or Sync writes it,
 // together with others: one large write costs much less than many small ones.
+//
+// write may be called a second time, after a failure.
 func (l *Log) Append(n int64, reserve, hold bool, write func(w io.Writer) error) error {
-	if err := l.extend(n, reserve); err != nil {
-		return fmt.Errorf("%s: %w", l.Path, err)
-	}
 	if hold && n <= maxHeld/4 {
+		if _, err := l.extend(n, reserve, false); err != nil {
+			return fmt.Errorf("%s: %w", l.Path, err)
+		}
 		return l.hold(n, write)
 	}
 	if err := l.Flush(); err != nil {
 		return err
 	}
+	full, err := l.extend(n, reserve, true)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.Path, err)
+	}
+	left := full < l.end
+	err = l.write(n, full, write)
+	if err == nil || !left || errors.Is(err, ErrLogBroken) {
+		return err
+	}
+	// Perhaps the zeros ahead have taken the space that the batch needed.
+	if full, xerr := l.extend(n, reserve, false); xerr == nil {
+		err = l.write(n, full, write)
+	}
+	return err
+}
+
+// write writes a batch of n bytes at the tail, where there is space for it. If it
+// fails the file is cut off at end and holds nothing but zeros behind the tail.
+func (l *Log) write(n, end int64, write func(w io.Writer) error) error {
 	w := &writer{raw: l.raw, off: l.tail, buf: l.buf[:0]}
 	defer func() { l.buf = w.buf }()
 	err := write(w)
@@ -73,8 +94,17 @@ func (l *Log) Append(n int64, reserve, hold bool, write func(w io.Writer) error)
 	}
 	if err != nil {
 		// What was written of the batch must not be taken for one later.
-		if zerr := l.zero(l.tail, max(w.off, min(l.end, l.tail+n))); zerr != nil {
-			err = errors.Join(err, ErrLogBroken, zerr)
+		dirty := max(w.off, l.tail+n)
+		var undo error
+		if end < l.end {
+			undo = l.cut(end)
+			dirty = min(dirty, end)
+		}
+		if undo == nil {
+			undo = l.zero(l.tail, dirty)
+		}
+		if undo != nil {
+			err = errors.Join(err, ErrLogBroken, undo)
 		}
 		return fmt.Errorf("%s: %w", l.Path, err)
 	}
@@ -132,14 +162,16 @@ func (l *Log) flush() error {
 var ErrLogBroken = errors.New("the log can't be written to until the store is reopened")
 
 // extend makes sure that n bytes, and the reserve, lie between the tail and the
-// end of the file.
-func (l *Log) extend(n int64, reserve bool) error {
+// end of the file. With leaveOut it writes no zeros to whole chunks at the end
+// that the batch is going to fill at once. It returns the position up to which
+// the file has no such hole.
+func (l *Log) extend(n int64, reserve, leaveOut bool) (full int64, err error) {
 	need := l.tail + n
 	if reserve {
 		need += Reserve
 	}
 	if need <= l.end {
-		return nil
+		return l.end, nil
 	}
 	// As much again as the log holds, between the reserve and a chunk, so that a
 	// small store stays small.
@@ -148,19 +180,34 @@ func (l *Log) extend(n int64, reserve bool) error {
 	if target >= chunkSize {
 		target = (target + chunkSize - 1) &^ (chunkSize - 1)
 	}
-	err := l.zero(l.end, target)
-	if err != nil {
+	full = target
+	from := l.end
+	// Only where the file can be cut off again if the batch does not come about.
+	if filled := (l.tail + n) &^ (chunkSize - 1); leaveOut && truncateMapped && filled > from {
+		full, from = l.end, filled
+	}
+	if err := l.zero(from, target); err != nil {
 		// Perhaps there is room for what is needed, if not for more.
 		if terr := l.raw.Truncate(l.end); terr != nil {
-			return errors.Join(err, terr)
+			return 0, errors.Join(err, terr)
 		}
-		target = align(need)
+		full, target = align(need), align(need)
 		if err = l.zero(l.end, target); err != nil {
-			return errors.Join(err, l.raw.Truncate(l.end))
+			return 0, errors.Join(err, l.raw.Truncate(l.end))
 		}
 	}
 	l.end = target
-	return l.grow(target)
+	return full, l.grow(target)
+}
+
+// cut makes end the end of the file again.
+func (l *Log) cut(end int64) error {
+	if err := l.raw.Truncate(end); err != nil {
+		return err
+	}
+	l.end = end
+	l.size.Store(end)
+	return nil
 }
 
 var zeroChunk [chunkSize]byte
@@ -211,11 +258,9 @@ func (l *Log) Rewrite(from int64) error {
 // syncs.
 func (l *Log) Trim() error {
 	if l.end > l.tail && truncateMapped {
-		if err := l.raw.Truncate(l.tail); err != nil {
+		if err := l.cut(l.tail); err != nil {
 			return fmt.Errorf("%s: %w", l.Path, err)
 		}
-		l.end = l.tail
-		l.size.Store(l.tail)
 	}
 	return l.Sync()
 }
