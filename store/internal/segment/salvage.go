@@ -146,7 +146,7 @@ func (s *Salvage) commits() error {
 			continue
 		}
 		head, err := codec.ParseHead(first)
-		if err != nil || head.HeaderLen+commitFixed > int64(len(first)) {
+		if err != nil || head.Len() > s.Size-pos || head.HeaderLen+commitFixed > int64(len(first)) {
 			continue
 		}
 		uuid := ID(first[head.HeaderLen+32:][:16])

@@ -400,7 +400,7 @@ func (w *walker) commitAt(pos int64, budget *int64) (*Commit, error) {
 		return nil, nil
 	}
 	head, err := codec.ParseHead(first)
-	if err != nil || head.HeaderLen+commitFixed > int64(len(first)) || !isCommitOf(first[head.HeaderLen:], w.o.UUID, pos) {
+	if err != nil || head.Len() > w.size-pos || head.HeaderLen+commitFixed > int64(len(first)) || !isCommitOf(first[head.HeaderLen:], w.o.UUID, pos) {
 		return nil, nil
 	}
 	*budget -= head.Len()

@@ -368,6 +368,16 @@ func TestWalk(t *testing.T) {
 			l.b[at+200] ^= 4
 			return expect{batches: []string{"101: a"}, damage: at}
 		}},
+		{"length of a commit record flipped before a later sync", func(l *logImage) expect {
+			l.batch("a")
+			l.put("b", 100)
+			at := l.commit()
+			n := l.len() - at
+			l.sync()
+			l.batch("c")
+			l.lengthen(Location{Offset: at, Length: n}, at+1<<40)
+			return expect{batches: []string{"101: a"}, damage: at}
+		}},
 		{"bit flipped in the head of a record before a later sync", func(l *logImage) expect {
 			l.batch("a")
 			at := l.put("b", 100).Offset
