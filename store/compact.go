@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"syscall"
 
@@ -447,14 +448,15 @@ func (c *compaction) exchange(b *batch) error {
 	old := slices.Sorted(maps.Keys(c.victims))
 	b.ops = append(b.ops, segment.Op{Kind: segment.OpReplace, Old: old, New: c.live})
 	b.targets = append(b.targets, nil)
-	b.base = c.after(b.base)
+	before := b.base
+	b.base = c.after(before)
 	b.edit = b.base.open.Edit()
-	// Renames since the compaction began have made new entries for records in the
-	// victims. They are put again, at the new places.
-	for e := range b.base.open.Ascend("") {
-		if _, ok := c.victims[e.Segment]; !ok || e.Deleted {
-			continue
-		}
+	strays, err := c.strays(before, b.base)
+	if err != nil {
+		return err
+	}
+	// They are put again, at the new places.
+	for _, e := range strays {
 		l, ok := c.moved[place{e.Segment, e.Offset}]
 		if !ok {
 			return fmt.Errorf("%w: the record of %q, at offset %d of segment %d, has not been copied", ErrCorrupt, e.Name, e.Offset, e.Segment)
@@ -466,6 +468,48 @@ func (c *compaction) exchange(b *batch) error {
 		b.edit.Set(&again)
 	}
 	return nil
+}
+
+// strays are the entries that still count of logs that stay, whose records lie in the
+// victims: renames since the compaction began have made them. In after, before
+// without the victims, some are in memory, others in logs sealed meanwhile.
+func (c *compaction) strays(before, after *state) (strays []*Entry, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer before.rescue("", &err)
+	add := func(e *Entry) error {
+		if _, ok := c.victims[e.Segment]; !ok || e.Deleted {
+			return nil
+		}
+		// A log that was sealed may say something newer of a name than one that was
+		// not.
+		now, err := before.lookup(e.Name)
+		if err == nil && now.Seq == e.Seq {
+			strays = append(strays, e)
+		}
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	for e := range after.open.Ascend("") {
+		if err := add(e); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range after.sealed {
+		if l.file.Header.Kind != segment.KindLog || slices.Contains(c.state.sealed, l) {
+			continue // what was sealed before is in the new segments
+		}
+		for e, err := range l.frozen.Ascend("") {
+			if err != nil {
+				return nil, l.wrap("", err)
+			}
+			if err := add(e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return strays, nil
 }
 
 // after is base with the new segments in the place of the victims. Entries that lie
