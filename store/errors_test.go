@@ -4,7 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
@@ -241,6 +244,40 @@ func TestClosed(t *testing.T) {
 	if p := st.Path(); p != dir {
 		t.Errorf("Path is %q, want %q", p, dir)
 	}
+}
+
+// TestRefusedClose tries to close a store with an open snapshot while others read,
+// who must not notice.
+func TestRefusedClose(t *testing.T) {
+	st := open(t, filepath.Join(quickDir(t), "s"), nil)
+	must(t, st.Put("x", scalar))
+	sn, err := st.Snapshot()
+	must(t, err)
+	var done atomic.Bool
+	var all sync.WaitGroup
+	for _, do := range []func() error{
+		func() error { _, err := st.Get("x"); return err },
+		func() error { return st.View(func(tx *store.Tx) error { _, err := tx.Get("x"); return err }) },
+	} {
+		all.Go(func() {
+			for !done.Load() {
+				if err := do(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for start := time.Now(); time.Since(start) < 200*time.Millisecond; {
+		if err := st.Close(); !errors.Is(err, store.ErrInUse) {
+			t.Errorf("Close: %v", err)
+			break
+		}
+	}
+	done.Store(true)
+	all.Wait()
+	must(t, sn.Close())
+	closeStore(t, st)
 }
 
 // TestReadOnlyStore writes to a store that was opened for reading.

@@ -25,6 +25,7 @@ type Store struct {
 	published atomic.Pointer[state] // what readers see
 	uses      uses
 	closed    atomic.Bool
+	deciding  sync.Mutex // held while closed may still be taken back
 
 	// For writing.
 	lock       *writerLock
@@ -118,12 +119,34 @@ func (s *Store) beginView() (use, error) { return s.begin(&s.uses.views) }
 func (s *Store) beginCall() (use, error) { return s.begin(&s.uses.calls) }
 
 func (s *Store) begin(counters *[2]atomic.Int64) (use, error) {
-	u := s.uses.begin(counters)
-	if s.closed.Load() {
+	for {
+		u := s.uses.begin(counters)
+		if !s.closed.Load() {
+			return u, nil
+		}
 		u.end()
-		return use{}, ErrClosed
+		// Close may be about to find that it can't.
+		s.deciding.Lock()
+		closed := s.closed.Load()
+		s.deciding.Unlock()
+		if closed {
+			return use{}, ErrClosed
+		}
 	}
-	return u, nil
+}
+
+// decideToClose makes the store a closed one unless somebody looks at it.
+func (s *Store) decideToClose() error {
+	s.deciding.Lock()
+	defer s.deciding.Unlock()
+	if !s.closed.CompareAndSwap(false, true) {
+		return ErrClosed
+	}
+	if n := total(&s.uses.views); n > 0 {
+		s.closed.Store(false)
+		return fmt.Errorf("%w: %d snapshots or transactions are open", ErrInUse, n)
+	}
+	return nil
 }
 
 // Get returns the tensor of the given name as a copy in memory of its own, which
@@ -202,12 +225,8 @@ func (s *Store) Close() error {
 	defer s.writing.Unlock()
 	s.refreshing.Lock()
 	defer s.refreshing.Unlock()
-	if !s.closed.CompareAndSwap(false, true) {
-		return ErrClosed
-	}
-	if n := total(&s.uses.views); n > 0 {
-		s.closed.Store(false)
-		return fmt.Errorf("%w: %d snapshots or transactions are open", ErrInUse, n)
+	if err := s.decideToClose(); err != nil {
+		return err
 	}
 	for total(&s.uses.calls) > 0 { // short ones, that can't be inside each other
 		time.Sleep(50 * time.Microsecond)
