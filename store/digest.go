@@ -23,8 +23,9 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
 // digester computes digests of tensors, one after the other.
 type digester struct {
-	hash hash.Hash
-	head []byte
+	hash   hash.Hash
+	head   []byte
+	record []byte // for who reads the tensors
 }
 
 func newDigester() *digester { return &digester{hash: sha256.New()} }
@@ -65,7 +66,10 @@ func appendCanonicalHead(b []byte, name string, t layout.Tensor, attrs []layout.
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.NNZ()))
 	b = appendLayout(b, t)
-	sorted := slices.SortedFunc(slices.Values(attrs), compareAttrs)
+	sorted := attrs
+	if !slices.IsSortedFunc(attrs, compareAttrs) {
+		sorted = slices.SortedFunc(slices.Values(attrs), compareAttrs)
+	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(sorted)))
 	for _, a := range sorted {
 		b = appendString(appendString(b, a.Key), a.Value)

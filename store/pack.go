@@ -1,9 +1,11 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -78,18 +80,29 @@ func hasAnyPrefix(name string, prefixes []string) bool {
 }
 
 // packer reads tensors and adds them to a package. Small ones are read and encoded
-// by several goroutines, a lot at a time, and written in order.
+// by several goroutines, a lot at a time, while the lot before is written.
 type packer struct {
 	state *state
 	to    *PackageWriter
 
-	lot   []*Entry
-	bytes int64 // of the records in lot
+	lot   *lot
+	spare *lot
+	busy  chan error // of the goroutine that writes the lot before; nil if there is none
+
+	written *lot // by that goroutine
+}
+
+// lot is small tensors on their way.
+type lot struct {
+	entries []*Entry
+	members []*member
+	bytes   int64    // of the records
+	arenas  [][]byte // one for each goroutine, where the records are put together
 }
 
 const (
-	lotEntries = 512
-	lotBytes   = 8 << 20
+	lotEntries = 1024
+	lotBytes   = 4 << 20
 )
 
 func (k *packer) add(e *Entry) error {
@@ -99,57 +112,117 @@ func (k *packer) add(e *Entry) error {
 		}
 		return k.large(e)
 	}
-	k.lot = append(k.lot, e)
-	k.bytes += e.Length
-	if len(k.lot) >= lotEntries || k.bytes >= lotBytes {
-		return k.drain()
+	if k.lot == nil {
+		k.lot, k.spare = k.spare, nil
+		if k.lot == nil {
+			k.lot = &lot{}
+		}
+	}
+	k.lot.entries = append(k.lot.entries, e)
+	k.lot.bytes += e.Length
+	if len(k.lot.entries) >= lotEntries || k.lot.bytes >= lotBytes {
+		return k.send()
 	}
 	return nil
 }
 
-// drain adds the lot.
-func (k *packer) drain() error {
-	members := make([]*member, len(k.lot))
-	workers := min(runtime.GOMAXPROCS(0), len(k.lot))
+// send encodes the lot and has it written.
+func (k *packer) send() error {
+	l := k.lot
+	if l == nil {
+		return nil
+	}
+	k.lot = nil
+	if err := k.encode(l); err != nil {
+		return errors.Join(err, k.wait())
+	}
+	if err := k.wait(); err != nil {
+		return err
+	}
+	k.busy = make(chan error, 1)
+	go func(busy chan<- error) {
+		for _, m := range l.members {
+			if err := k.to.add(m); err != nil {
+				busy <- err
+				return
+			}
+		}
+		busy <- nil
+	}(k.busy)
+	// The lot that was written before this one can be used again, once this has been.
+	k.spare, k.written = k.written, l
+	return nil
+}
+
+// drain adds everything that is under way.
+func (k *packer) drain() error { return errors.Join(k.send(), k.wait()) }
+
+// wait returns when the lot that is being written is.
+func (k *packer) wait() error {
+	if k.busy == nil {
+		return nil
+	}
+	err := <-k.busy
+	k.busy = nil
+	if k.written != nil {
+		k.written.entries, k.written.bytes = k.written.entries[:0], 0
+	}
+	return err
+}
+
+// encode makes the members of a lot.
+func (k *packer) encode(l *lot) error {
+	l.members = slices.Grow(l.members[:0], len(l.entries))[:len(l.entries)]
+	workers := min(runtime.GOMAXPROCS(0), len(l.entries))
+	for len(l.arenas) < workers {
+		l.arenas = append(l.arenas, nil)
+	}
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
 			d := newDigester()
-			for i := w; i < len(k.lot); i += workers {
-				if members[i], errs[w] = k.small(k.lot[i], d); errs[w] != nil {
+			arena := l.arenas[w][:0]
+			for i := w * len(l.entries) / workers; i < (w+1)*len(l.entries)/workers; i++ {
+				if l.members[i], arena, errs[w] = k.small(l.entries[i], d, arena); errs[w] != nil {
 					return
 				}
 			}
+			l.arenas[w] = arena
 		})
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	for _, m := range members {
-		if err := k.to.add(m); err != nil {
-			return err
-		}
-	}
-	k.lot, k.bytes = k.lot[:0], 0
-	return nil
+	return errors.Join(errs...)
 }
 
-// small reads a tensor by pread, which compares it with its checksum.
-func (k *packer) small(e *Entry, d *digester) (*member, error) {
-	t, err := k.state.read(e)
+// small reads a tensor by pread, compares it with its checksum and encodes it as it
+// stands in a package. Both records are put into arena, which is returned longer.
+func (k *packer) small(e *Entry, d *digester, arena []byte) (*member, []byte, error) {
+	f, err := k.state.segment(e.Segment, e.Name)
 	if err != nil {
-		return nil, err
+		return nil, arena, err
 	}
-	m, err := prepareMember(e.Name, t, e.Attrs)
+	d.record = slices.Grow(d.record[:0], int(e.Length)+segment.Alignment)
+	record := segment.AlignedPart(d.record[:cap(d.record)])[:e.Length]
+	if err := f.ReadRange(record, e.Offset); err != nil {
+		return nil, arena, fmt.Errorf("tensor %q: %w", e.Name, err)
+	}
+	if got := segment.Checksum(record); got != e.CRC {
+		return nil, arena, wrongChecksum(f, e, got)
+	}
+	t, err := decode(f, e.Name, e.Offset, record, e)
 	if err != nil {
-		return nil, err
+		return nil, arena, err
 	}
-	m.finish(d)
-	return m, nil
+	m, err := encodeMember(e.Name, t, e.Attrs)
+	if err != nil {
+		return nil, arena, err
+	}
+	m.describe(e)
+	start := len(arena)
+	arena = m.record.AppendTo(arena)
+	m.finish(d, arena[start:len(arena):len(arena)])
+	return m, arena, nil
 }
 
 // large writes a tensor from the map, while its digest and the checksum of what is
@@ -177,7 +250,7 @@ func (k *packer) large(e *Entry) (err error) {
 	beside := make(chan error, 1)
 	go func() {
 		beside <- guarded(f, e.Name, func() error {
-			m.digest = newDigester().tensor(e.Name, t, m.entry.Attrs, m.record)
+			m.digest = newDigester().tensor(e.Name, t, m.attrs, m.record)
 			if got := segment.Checksum(old); got != e.CRC {
 				return wrongChecksum(f, e, got)
 			}

@@ -103,31 +103,34 @@ func (p *PackageWriter) Add(name string, t layout.Tensor, attrs ...layout.Attr) 
 	if err != nil {
 		return err
 	}
-	m.finish(p.digest)
+	var bytes []byte
+	if m.record.Len() <= smallRecord {
+		bytes = m.record.AppendTo(nil)
+	}
+	m.finish(p.digest, bytes)
 	return p.add(m)
 }
 
 // member is a tensor on its way into a package.
 type member struct {
-	entry  *Entry
+	entry  Entry
+	attrs  []layout.Attr // sorted
 	tensor layout.Tensor
 	record *codec.Record
 	bytes  []byte // the whole record, if it is small
 	digest Digest
 }
 
-// prepareMember encodes a tensor as it stands in a package: with its attributes
-// sorted.
+// prepareMember encodes and describes a tensor as it stands in a package.
 func prepareMember(name string, t layout.Tensor, attrs []layout.Attr) (*member, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
-	sorted := slices.SortedFunc(slices.Values(attrs), compareAttrs)
-	record, err := codec.Encode(t, append([]layout.Attr{{Key: nameKey, Value: name}}, sorted...))
+	m, err := encodeMember(name, t, attrs)
 	if err != nil {
-		return nil, fmt.Errorf("tensor %q: %w", name, err)
+		return nil, err
 	}
-	head, err := codec.ParseHead(record.Head)
+	head, err := codec.ParseHead(m.record.Head)
 	if err != nil {
 		return nil, fmt.Errorf("tensor %q: %w", name, err)
 	}
@@ -135,17 +138,40 @@ func prepareMember(name string, t layout.Tensor, attrs []layout.Attr) (*member, 
 	if err != nil {
 		return nil, fmt.Errorf("tensor %q: %w", name, err)
 	}
-	e := newEntry(name, &info, sorted)
-	e.Length = record.Len()
-	return &member{entry: e, tensor: t, record: record}, nil
+	m.describe(newEntry(name, &info, attrs))
+	return m, nil
 }
 
-// finish computes the digest and, of a small tensor, the bytes and their CRC.
-func (m *member) finish(d *digester) {
-	m.digest = d.tensor(m.entry.Name, m.tensor, m.entry.Attrs, m.record)
-	if m.record.Len() <= smallRecord {
-		m.bytes = m.record.AppendTo(nil)
-		m.entry.CRC = segment.Checksum(m.bytes)
+// encodeMember encodes a tensor as it stands in a package: with its name, and its
+// attributes sorted.
+func encodeMember(name string, t layout.Tensor, attrs []layout.Attr) (*member, error) {
+	meta := make([]layout.Attr, 1, 1+len(attrs))
+	meta[0] = layout.Attr{Key: nameKey, Value: name}
+	meta = append(meta, attrs...)
+	slices.SortFunc(meta[1:], compareAttrs)
+	record, err := codec.Encode(t, meta)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
+	return &member{tensor: t, record: record, attrs: meta[1:]}, nil
+}
+
+// describe gives m the entry of the same tensor elsewhere, without its place there.
+func (m *member) describe(e *Entry) {
+	m.entry = *e
+	m.entry.Seq, m.entry.Segment, m.entry.Offset, m.entry.CRC = 0, 0, 0, 0
+	m.entry.Length = m.record.Len()
+	m.entry.Attrs = m.attrs
+}
+
+// finish computes the digest and, if the bytes of the whole record are given, their
+// CRC.
+func (m *member) finish(d *digester, bytes []byte) {
+	m.digest = d.tensor(m.entry.Name, m.tensor, m.attrs, m.record)
+	m.bytes = bytes
+	if bytes != nil {
+		m.entry.CRC = segment.Checksum(bytes)
+		m.tensor, m.record = nil, nil // the memory of the tensor may be used again
 	}
 }
 
@@ -176,7 +202,7 @@ func (p *PackageWriter) write(m *member) error {
 
 // index takes m, which was written last, into the index.
 func (p *PackageWriter) index(m *member) error {
-	if err := p.builder.Add(m.entry); err != nil {
+	if err := p.builder.Add(&m.entry); err != nil {
 		p.fail(err)
 		return fmt.Errorf("tensor %q: %w", m.entry.Name, fromIndex(err))
 	}

@@ -343,7 +343,7 @@ func (v *verification) digest(f *segment.File, sealed *sealedSegment) {
 			if err != nil {
 				return err
 			}
-			digest := d.tensor(e.Name, t, m.entry.Attrs, m.record)
+			digest := d.tensor(e.Name, t, m.attrs, m.record)
 			all.Write(digest[:])
 			return nil
 		})

@@ -201,10 +201,12 @@ func (f *File) Contains(addr uintptr) bool {
 // AlignedBytes returns n zero bytes that start at a multiple of Alignment, so that
 // a record read into them can be used as it lies.
 func AlignedBytes(n int64) []byte {
-	b := make([]byte, n+Alignment)
-	off := -addressOf(b) & (Alignment - 1)
-	return b[off : int64(off)+n : int64(off)+n]
+	return AlignedPart(make([]byte, n+Alignment))[:n:n]
 }
+
+// AlignedPart is b from the first multiple of Alignment in memory on. b has at least
+// Alignment bytes.
+func AlignedPart(b []byte) []byte { return b[-addressOf(b)&(Alignment-1):] }
 
 // Retire closes the file and retires its maps: every slice of them faults from
 // now on.
