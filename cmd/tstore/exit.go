@@ -68,11 +68,12 @@ var hints = []struct {
 	hint string
 }{
 	{errInterrupted, exitFailure, "the store is as it was"},
+	{errNoPackage, exitNotFound, ""},
 	{store.ErrNoStore, exitNotFound, "check the path; \"tstore put\" creates a store"},
 	{store.ErrNotFound, exitNotFound, "\"tstore ls\" shows the names"},
 	{store.ErrLocked, exitLocked, "try again when the other process is done, or wait for it with --wait 1m"},
 	{store.ErrNewerFormat, exitFailure, "use a newer tstore"},
-	{store.ErrCorrupt, exitCorrupt, "keep a copy of the store as it is and restore it from a backup"},
+	{store.ErrCorrupt, exitCorrupt, ""}, // see damageHint
 	{store.ErrOutcomeUnknown, exitFailure, "see with \"tstore ls\" whether it is there"},
 	{npy.ErrInvalid, exitCorrupt, "make the file again"},
 	{npy.ErrTruncated, exitCorrupt, "make or copy the file again"},
@@ -99,11 +100,29 @@ func explain(cmd *cobra.Command, err error) (line string, code int) {
 	code = exitFailure
 	line = cmd.CommandPath() + ": " + oneLine(err)
 	for _, h := range hints {
-		if errors.Is(err, h.is) {
-			return line + "; " + h.hint, h.code
+		if !errors.Is(err, h.is) {
+			continue
 		}
+		hint := h.hint
+		if h.is == store.ErrCorrupt {
+			hint = damageHint()
+		}
+		if hint != "" {
+			line += "; " + hint
+		}
+		return line, h.code
 	}
 	return line, code
+}
+
+// damageHint says what to do about damage to what the command has opened.
+func damageHint() string {
+	guarded.Lock()
+	defer guarded.Unlock()
+	if len(guarded.packages) > 0 && len(guarded.stores) == 0 {
+		return "make or copy the package again"
+	}
+	return "keep a copy of the store as it is and restore it from a backup"
 }
 
 // oneLine returns the text of an error without line breaks and other control characters, which

@@ -6,9 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime/debug"
-	"sync"
-	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
 	"github.com/spf13/cobra"
@@ -152,53 +149,4 @@ func (r *contextReader) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return r.r.Read(b)
-}
-
-// guarded are the maps of input files, by address. Reading one faults if its file was cut short
-// meanwhile, or lies on a bad sector. They stay here when they are unmapped: a fault unwinds the
-// stack, and closes the input, before it is asked where it came from.
-var guarded struct {
-	sync.Mutex
-	maps map[uintptr]guardedMap
-}
-
-type guardedMap struct {
-	size int
-	path string
-}
-
-func guard(m []byte, path string) {
-	start := uintptr(unsafe.Pointer(unsafe.SliceData(m)))
-	guarded.Lock()
-	defer guarded.Unlock()
-	if guarded.maps == nil {
-		guarded.maps = map[uintptr]guardedMap{}
-	}
-	guarded.maps[start] = guardedMap{len(m), path}
-}
-
-// guardMaps, deferred, turns a fault in the map of an input file into an error. For that it needs
-// faults to be panics: see panicOnFault.
-func guardMaps(err *error) {
-	fault := recover()
-	if fault == nil {
-		return
-	}
-	if a, ok := fault.(interface{ Addr() uintptr }); ok {
-		guarded.Lock()
-		defer guarded.Unlock()
-		for start, m := range guarded.maps {
-			if start <= a.Addr() && a.Addr()-start < uintptr(m.size) {
-				*err = &failure{fmt.Errorf("%s: it can't be read at byte %d: the file was cut short meanwhile, or the disk is bad", m.path, a.Addr()-start)}
-				return
-			}
-		}
-	}
-	panic(fault)
-}
-
-// panicOnFault makes faults of this goroutine panics until the returned function is called.
-func panicOnFault() (restore func()) {
-	old := debug.SetPanicOnFault(true)
-	return func() { debug.SetPanicOnFault(old) }
 }

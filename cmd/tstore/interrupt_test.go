@@ -81,6 +81,38 @@ func TestInterruptedGetEnds(t *testing.T) {
 	interruptAndWait(t, cmd) // while it waits for someone to read the rest
 }
 
+// A pack that waits for someone to read its output ends when it is interrupted, and leaves nothing.
+func TestInterruptedPackLeavesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	mustRun(t, "put", dir, "x", writeNPY(t, layout.DenseOf(make([]int64, 1<<20), 1<<20)))
+	fifo := filepath.Join(t.TempDir(), "fifo.tstore")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	cmd, _, _ := tstore(t, "pack", dir, fifo)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.Open(fifo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	interruptAndWait(t, cmd)
+	left, err := os.ReadDir(temp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range left {
+		t.Errorf("%s is left behind", f.Name())
+	}
+}
+
 // interruptAndWait interrupts a process, which has to end within a second.
 func interruptAndWait(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()

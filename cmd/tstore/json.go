@@ -76,6 +76,11 @@ func appendAttrs(b []byte, attrs []layout.Attr) []byte {
 	return append(b, '}')
 }
 
+// appendInt appends a key, which is not the first of its object, with a number.
+func appendInt(b []byte, key string, n int64) []byte {
+	return strconv.AppendInt(append(append(append(b, `,"`...), key...), `":`...), n, 10)
+}
+
 func appendStrings(b []byte, items []string) []byte {
 	b = append(b, '[')
 	for i, s := range items {

@@ -32,7 +32,7 @@ array.`,
   tstore ls -l mystore train/
   tstore ls --json mystore | jq -r 'select(.bytes > 1e9) | .name'`,
 		Args: func(_ *cobra.Command, args []string) error {
-			return checkCount(args[:min(len(args), 1)], 1 <= len(args) && len(args) <= 2, []string{"STORE", "[PREFIX]"})
+			return checkCount(args, len(args) == 1 || len(args) == 2, []string{"STORE", "[PREFIX]"})
 		},
 	}
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "show element type, shape, layout and bytes too")
@@ -211,10 +211,4 @@ func (l listing) table(out *bufio.Writer, header bool) error {
 	return l.each(func(e *store.Entry) error {
 		return row(func(i int) string { return columns[i].cell(e) })
 	})
-}
-
-func writeSpaces(out *bufio.Writer, n int) {
-	for range n {
-		out.WriteByte(' ')
-	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -14,24 +15,24 @@ import (
 
 func main() {
 	ctx, release := interruptible(context.Background())
-	code := run(ctx, os.Args[1:])
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	release()
 	os.Exit(code)
 }
 
 // run executes one command line and returns the exit code.
-func run(ctx context.Context, args []string) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(os.Stdout)
-	root.SetErr(os.Stderr)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
 	}
 	line, code := explain(cmd, err)
 	if line != "" {
-		fmt.Fprintln(os.Stderr, line)
+		fmt.Fprintln(stderr, line)
 	}
 	return code
 }
@@ -59,7 +60,9 @@ writes. Each tensor is an Apache Arrow message; what goes in as a file comes out
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newPut(), newImport(), newGet(), newLs(), newStat(), newConvert(), newRm())
+	root.AddCommand(newPut(), newImport(), newGet(), newLs(), newStat(), newConvert(), newRm(),
+		newPack(), newUnpack(), newAttach(), newDigest(), newVerify(), newCompact())
+	root.PersistentFlags().BoolP(quietFlag, "q", false, "show no progress and say nothing about work that went well")
 	root.InitDefaultHelpCmd()
 	return root
 }

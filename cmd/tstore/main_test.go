@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -31,7 +32,8 @@ func TestMain(m *testing.M) {
 //	flip FILE OFFSET            invert a byte
 //	cut FILE SIZE               cut a file to a size
 //
-// and the variables $DIGITS, $NPY and $MATRICES: directories of testdata.
+// and the variables $DIGITS, $NPY and $MATRICES, directories of testdata, and $LONG, the longest name
+// that a tensor can have.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -49,6 +51,7 @@ func TestScript(t *testing.T) {
 				}
 				env.Setenv(name, abs)
 			}
+			env.Setenv("LONG", strings.Repeat("x", store.MaxNameLen))
 			held := new(*store.Store)
 			env.Values[lockKey{}] = held
 			env.Defer(func() {

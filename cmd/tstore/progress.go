@@ -28,7 +28,7 @@ type progress struct {
 func newProgress(cmd *cobra.Command, what string, total int64) *progress {
 	p := &progress{total: total}
 	f, ok := cmd.ErrOrStderr().(*os.File)
-	if ok && term.IsTerminal(int(f.Fd())) {
+	if ok && term.IsTerminal(int(f.Fd())) && !quiet(cmd) {
 		p.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(&lateWriter{f, time.Now().Add(progressDelay)}),
 			progressbar.OptionSetDescription(what),
@@ -75,6 +75,19 @@ func (p *progress) show(n int64) {
 	if p.bar != nil {
 		p.bar.Set64(p.done)
 	}
+}
+
+// report sets both how much is done and how much there is to do.
+func (p *progress) report(done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if total != p.total {
+		p.total = total
+		if p.bar != nil {
+			p.bar.ChangeMax64(total)
+		}
+	}
+	p.show(done)
 }
 
 // end takes the bar off the screen.

@@ -85,22 +85,30 @@ func (f *contentFlags) parse() error {
 	if err := f.layout.parse(); err != nil {
 		return err
 	}
-	f.pairs = nil
-	for _, a := range f.attrs {
-		key, value, ok := strings.Cut(a, "=")
-		if !ok || key == "" {
-			return usagef("--attr %s: it has to be KEY=VALUE", a)
-		}
-		if slices.ContainsFunc(f.pairs, func(p layout.Attr) bool { return p.Key == key }) {
-			return usagef("--attr %s: key %q is given twice", a, key)
-		}
-		f.pairs = append(f.pairs, layout.Attr{Key: key, Value: value})
+	if f.pairs, err = parseAttrs(f.attrs); err != nil {
+		return err
 	}
 	f.names = nil
 	if f.dims != "" {
 		f.names = strings.Split(f.dims, ",")
 	}
 	return nil
+}
+
+// parseAttrs returns the attributes that --attr gives.
+func parseAttrs(given []string) ([]layout.Attr, error) {
+	var pairs []layout.Attr
+	for _, a := range given {
+		key, value, ok := strings.Cut(a, "=")
+		if !ok || key == "" {
+			return nil, usagef("--attr %s: it has to be KEY=VALUE", a)
+		}
+		if slices.ContainsFunc(pairs, func(p layout.Attr) bool { return p.Key == key }) {
+			return nil, usagef("--attr %s: key %q is given twice", a, key)
+		}
+		pairs = append(pairs, layout.Attr{Key: key, Value: value})
+	}
+	return pairs, nil
 }
 
 // formatOf returns the format of an input.
@@ -129,10 +137,7 @@ func (f *contentFlags) read(in *input) (content, error) {
 	}
 	if len(f.pairs) > 0 {
 		// An attribute from the file gives way to one from the command line.
-		attrs := slices.DeleteFunc(slices.Clone(c.attrs), func(a layout.Attr) bool {
-			return slices.ContainsFunc(f.pairs, func(p layout.Attr) bool { return p.Key == a.Key })
-		})
-		c.attrs, c.message = append(attrs, f.pairs...), nil
+		c.attrs, c.message = withAttrs(c.attrs, f.pairs), nil
 	}
 	if f.names != nil {
 		named, err := withDimNames(c.tensor, f.names)
@@ -199,7 +204,7 @@ func namesAndMore(want ...string) cobra.PositionalArgs {
 
 func checkCount(args []string, ok bool, want []string) error {
 	for i, a := range args {
-		if a == "" && i < len(want) {
+		if a == "" && i < len(want) && !strings.HasPrefix(want[i], "[") {
 			return usagef("%s is empty", want[i])
 		}
 	}

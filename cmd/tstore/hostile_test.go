@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store"
+)
+
+// smallPackage makes a package of a dense tensor and a sparse one.
+func smallPackage(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	p, err := store.NewPackageWriter(&b, layout.Attr{Key: "title", Value: "small"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense := layout.DenseOf([]float32{0, 1, 0, 0, 2, 3}, 2, 3)
+	csr, err := layout.Convert(dense, layout.LayoutCSR, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Add("a", dense, layout.Attr{Key: "unit", Value: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Add("b", csr); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// inside runs the command in this process.
+func inside(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(t.Context(), args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// TestFlippedBytes flips bytes all over a package. Verify finds each, and no command does worse than to
+// refuse it in one line.
+func TestFlippedBytes(t *testing.T) {
+	whole := smallPackage(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p.tstore")
+	write := func(b []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(whole)
+	if code, _, stderr := inside(t, "verify", path); code != exitDone {
+		t.Fatalf("the package itself: exit code %d: %s", code, stderr)
+	}
+	commands := [][]string{
+		{"ls", "-l", path},
+		{"stat", path},
+		{"stat", path, "a"},
+		{"get", path, "a"},
+		{"get", path, "b"},
+		{"digest", path},
+		{"pack", path, filepath.Join(dir, "out.tstore")},
+	}
+	for i := 0; i < len(whole); i += 3 {
+		flipped := bytes.Clone(whole)
+		flipped[i] ^= 1 << (i % 8)
+		write(flipped)
+		code, _, stderr := inside(t, "verify", path)
+		if code != exitCorrupt || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("byte %d: verify: exit code %d: %s", i, code, stderr)
+		}
+		if i%15 != 0 {
+			continue
+		}
+		for _, c := range commands {
+			switch code, _, stderr := inside(t, c...); code {
+			case exitDone, exitCorrupt, exitNotFound, exitFailure:
+				if (code == exitDone) == (strings.Count(stderr, "\n") == 1) {
+					t.Errorf("byte %d: %v: exit code %d: %q", i, c, code, stderr)
+				}
+			default:
+				t.Errorf("byte %d: %v: exit code %d: %s", i, c, code, stderr)
+			}
+		}
+		if i%150 != 0 {
+			continue
+		}
+		for _, c := range [][]string{{"unpack", path, filepath.Join(dir, "u")}, {"attach", filepath.Join(dir, "a"), path}} {
+			code, _, stderr := inside(t, c...)
+			_, err := os.Stat(filepath.Join(dir, map[string]string{"unpack": "u", "attach": "a"}[c[0]]))
+			if (code == exitDone) != (err == nil) {
+				t.Errorf("byte %d: %v: exit code %d: %s: the store: %v", i, c, code, stderr, err)
+			}
+			os.RemoveAll(filepath.Join(dir, "u"))
+			os.RemoveAll(filepath.Join(dir, "a"))
+		}
+	}
+}
+
+// TestTruncatedPackages cuts a package short, everywhere.
+func TestTruncatedPackages(t *testing.T) {
+	whole := smallPackage(t)
+	path := filepath.Join(t.TempDir(), "p.tstore")
+	for n := 0; n < len(whole); n += 16 {
+		if err := os.WriteFile(path, whole[:n], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []string{"verify", "ls", "stat", "digest"} {
+			if code, _, stderr := inside(t, c, path); code != exitCorrupt && code != exitNotFound || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("%d of %d bytes: %s: exit code %d: %s", n, len(whole), c, code, stderr)
+			}
+		}
+	}
+}
