@@ -13,11 +13,11 @@ import (
 
 // diskOp is one thing that the store asks of the disk.
 type diskOp struct {
-	kind   diskOpKind
-	path   string
-	off, n int64 // of a write
-	end    int   // number of operations that had begun when it ended; 0 until then
-	failed bool
+	kind       diskOpKind
+	path       string
+	off, n     int64 // of a write
+	begin, end int   // when, by the clock of the disk
+	failed     bool
 }
 
 type diskOpKind string
@@ -52,6 +52,7 @@ type testDisk struct {
 	read atomic.Int64 // bytes read by pread
 
 	mu    sync.Mutex
+	clock int // goes on with each thing that happens
 	ops   []diskOp
 	count map[diskOpKind]int
 	undo  map[string][]undoWrite
@@ -73,6 +74,8 @@ func (d *testDisk) begin(op diskOp) (int, error) {
 	}
 	nth := d.count[op.kind]
 	d.count[op.kind]++
+	d.clock++
+	op.begin = d.clock
 	d.ops = append(d.ops, op)
 	if d.fail == nil {
 		return len(d.ops) - 1, nil
@@ -84,16 +87,18 @@ func (d *testDisk) begin(op diskOp) (int, error) {
 func (d *testDisk) end(i int, err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ops[i].end = len(d.ops)
+	d.clock++
+	d.ops[i].end = d.clock
 	d.ops[i].failed = err != nil
 	return err
 }
 
-// now is the number of operations that have begun.
+// now is the time by the clock of the disk, which it moves on.
 func (d *testDisk) now() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.ops)
+	d.clock++
+	return d.clock
 }
 
 // recorded is everything that was asked so far.
