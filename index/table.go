@@ -40,8 +40,11 @@ type tableNode struct {
 
 // tableInner has the children of an inner node. Between children i and i+1 lies separator i: names
 // below it are in child i or before, others after. keys[i] belongs to separator i.
+//
+// Most edits change one child and no separator, so the copy of a node shares the separators.
 type tableInner struct {
-	separators [tableFanout]string
+	separators *[tableFanout]string
+	shared     bool // separators belong to another node, too
 	children   [tableFanout]*tableNode
 }
 
@@ -56,7 +59,7 @@ func newTableLeaf() *tableNode {
 }
 
 func newTableInner() *tableNode {
-	return &tableNode{inner: new(tableInner)}
+	return &tableNode{inner: &tableInner{separators: new([tableFanout]string)}}
 }
 
 // Len returns the number of names.

@@ -83,11 +83,18 @@ func (ed *Editor) own(n *tableNode) *tableNode {
 		c = ed.newLeaf()
 		*c.leaf = *n.leaf
 	} else {
-		c = ed.newInner()
-		*c.inner = *n.inner
+		c = &tableNode{owner: ed.owner, inner: &tableInner{separators: n.inner.separators, shared: true, children: n.inner.children}}
 	}
 	c.count, c.skip, c.keys = n.count, n.skip, n.keys
 	return c
+}
+
+// ownSeparators makes sure that the separators of n may be changed.
+func (n *tableNode) ownSeparators() {
+	if n.inner.shared {
+		separators := *n.inner.separators
+		n.inner.separators, n.inner.shared = &separators, false
+	}
 }
 
 // set puts e below n, whose names lie between the separators low and high; empty means that there
@@ -210,6 +217,7 @@ func (n *tableNode) moveEntries(to *tableNode, i int) {
 
 // insertChild makes c child i ≥ 1 of n, after the separator s.
 func (n *tableNode) insertChild(i int, s string, c *tableNode) {
+	n.ownSeparators()
 	copy(n.keys[i:n.count], n.keys[i-1:n.count-1])
 	copy(n.inner.separators[i:n.count], n.inner.separators[i-1:n.count-1])
 	copy(n.inner.children[i+1:n.count+1], n.inner.children[i:n.count])
@@ -228,6 +236,7 @@ func (n *tableNode) moveChildren(to *tableNode, i int) string {
 		to.inner.separators[j] = s
 		to.keys[j] = keyAt(s, to.skip)
 	}
+	n.ownSeparators()
 	clear(n.inner.children[i:n.count])
 	clear(n.inner.separators[i-1 : n.count-1])
 	n.count = i
@@ -287,6 +296,7 @@ func (ed *Editor) merge(n *tableNode, i int, low, high string) {
 		}
 	}
 	n.inner.children[i] = left
+	n.ownSeparators()
 	copy(n.inner.children[i+1:], n.inner.children[i+2:n.count])
 	copy(n.inner.separators[i:], n.inner.separators[i+1:n.count-1])
 	copy(n.keys[i:], n.keys[i+1:n.count-1])
