@@ -122,6 +122,9 @@ func (s *Store) append(b *batch) error {
 	if err != nil {
 		return err
 	}
+	for _, r := range b.records {
+		r.written()
+	}
 	if add, gone := b.exchanges(); len(add)+len(gone) > 0 {
 		s.live = s.live.without(gone...).with(add...)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/tstore/tstore/codec"
 	"github.com/tstore/tstore/index"
@@ -24,6 +25,7 @@ type encoded struct {
 	entry *Entry        // all but Seq and, unless file is set, Segment and Offset
 	given layout.Tensor // as it was put
 	bytes []byte        // the whole record, if it is small
+	buf   *recordBuffer // that bytes lie in
 	large *codec.Record // otherwise
 	file  *segment.File // the segment of its own that it was written to, or nil
 }
@@ -88,7 +90,8 @@ func (s *Store) encodeUnchecked(name string, t layout.Tensor, attrs []layout.Att
 	case n >= s.opts.ownSegment():
 		err = s.writeOwn(r, record)
 	case n <= smallRecord:
-		r.bytes = record.AppendTo(make([]byte, 0, n))
+		r.buf = newRecordBuffer(n)
+		r.bytes = record.AppendTo(r.buf.bytes[:0])
 		r.entry.CRC = segment.Checksum(r.bytes)
 	default:
 		r.large = record
@@ -100,6 +103,32 @@ func (s *Store) encodeUnchecked(name string, t layout.Tensor, attrs []layout.Att
 		return nil, fmt.Errorf("tensor %q: %w", name, err)
 	}
 	return r, nil
+}
+
+// recordBuffer is memory for a record. It is used again: records are most of what
+// a put of a small tensor would leave to the garbage collector.
+type recordBuffer struct{ bytes []byte }
+
+var recordBuffers sync.Pool
+
+// newRecordBuffer returns memory for n bytes.
+func newRecordBuffer(n int64) *recordBuffer {
+	b, _ := recordBuffers.Get().(*recordBuffer)
+	if b == nil {
+		b = new(recordBuffer)
+	}
+	if int64(cap(b.bytes)) < n {
+		b.bytes = make([]byte, 0, n)
+	}
+	return b
+}
+
+// written gives the memory of r back once it has been written.
+func (r *encoded) written() {
+	if r.buf != nil {
+		recordBuffers.Put(r.buf)
+		r.bytes, r.buf = nil, nil
+	}
 }
 
 // newEntry makes the entry of name from what its record says.
