@@ -79,6 +79,45 @@ func (b *bench) durable() error {
 	return b.remove(dir)
 }
 
+// medium measures puts of 16 MiB, which go into the log as a batch of several chunks.
+func (b *bench) medium() error {
+	const n = 16 << 20
+	data := make([]byte, n)
+	fill(data, 2)
+	t, err := layout.NewDense(layout.Float32, []int64{n / 4}, data)
+	if err != nil {
+		return err
+	}
+	dir := b.path("medium")
+	st, err := store.Open(dir, nil)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	plain, err := newAppender(b.path("plain"))
+	if err != nil {
+		return err
+	}
+	defer plain.remove()
+	count := 0
+	times, err := takeTurns(b.size(60, 3),
+		func() (float64, error) { return seconds(func() error { return plain.append(data) }) },
+		func() (float64, error) {
+			count++
+			return seconds(func() error { return st.Put(fmt.Sprintf("medium/%04d", count), t) })
+		})
+	if err != nil {
+		return err
+	}
+	r := times.ratio(0, 1)
+	b.table.add("put of 16 MiB, speed : append + fdatasync", r.median, "×", nil,
+		"%.2f GB/s, plain %.2f; %v", n/times.median(1)/1e9, n/times.median(0)/1e9, r)
+	if err := st.Close(); err != nil {
+		return err
+	}
+	return b.remove(dir)
+}
+
 // perOp calls f n times, notes how long each call took and returns the mean.
 func perOp(n int, each *[]float64, f func() error) (float64, error) {
 	start := time.Now()

@@ -39,6 +39,7 @@ var groups = []struct {
 	run  func(*bench) error
 }{
 	{"large", (*bench).large},
+	{"medium", (*bench).medium},
 	{"durable", (*bench).durable},
 	{"batches", (*bench).batches},
 	{"names", (*bench).names},
@@ -61,7 +62,7 @@ func main() {
 func run() (err error) {
 	parent := flag.String("dir", "", "measure in a new directory in `DIR`, which must be on a disk (default: that for temporary files, else the working directory)")
 	quick := flag.Bool("quick", false, "small sizes: a check that everything works, of which the figures mean little")
-	only := flag.String("run", "", "only the groups that match `REGEXP`: large, durable, batches, names")
+	only := flag.String("run", "", "only the groups that match `REGEXP`: large, medium, durable, batches, names")
 	jsonFile := flag.String("json", "", "write the table to `FILE` too, as JSON")
 	profile := flag.String("cpuprofile", "", "write a CPU profile to `FILE`")
 	flag.Parse()
