@@ -23,7 +23,7 @@ func (s *Store) openWriter() (err error) {
 		if s.opts.MustExist {
 			return ErrNoStore
 		}
-		if err := os.MkdirAll(s.path, 0o777); err != nil {
+		if err := s.makeParents(); err != nil {
 			return err
 		}
 	}
@@ -46,13 +46,19 @@ func (s *Store) openWriter() (err error) {
 	if err := s.removeTemporary(); err != nil {
 		return err
 	}
+	if err = opened.openMissing(); err != nil {
+		return err
+	}
+	if len(opened.files) == 0 {
+		// Before there is a catalog, which nothing but a store may have.
+		if err := s.syncDirectories(); err != nil {
+			return err
+		}
+	}
 	if s.catalog, err = openCatalog(filepath.Join(s.path, catalogName)); err != nil {
 		return err
 	}
 	position, _ := s.catalog.position()
-	if err = opened.openMissing(); err != nil {
-		return err
-	}
 	newest, err := opened.newestLog(position.StoreID)
 	if err == nil && newest == nil && position.Seq > 0 {
 		newest, err = opened.newestLog(segment.ID{}) // the catalog is that of another store
@@ -74,17 +80,57 @@ func (s *Store) openWriter() (err error) {
 	return s.takeUp(opened, newest, r)
 }
 
+// makeParents makes the directory of the store and those above it. They are durable,
+// but for the store's own.
+func (s *Store) makeParents() error {
+	path, err := filepath.Abs(s.path)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return err
+	}
+	for _, dir := range missing {
+		if dir == path {
+			continue // syncDirectories does it
+		}
+		if err := s.opts.fs.SyncDir(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *Store) makeDirectories() error {
-	if _, err := os.Stat(s.segmentsDir()); !errors.Is(err, os.ErrNotExist) {
+	err := os.Mkdir(s.segmentsDir(), 0o777)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// syncDirectories makes durable that the store is where it is and has the segments
+// that it has. A writer which was killed may have made the directories, or a log, and
+// not have come to that.
+func (s *Store) syncDirectories() error {
+	path, err := filepath.Abs(s.path)
+	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(s.segmentsDir(), 0o777); err != nil {
-		return err
+	for _, dir := range []string{s.segmentsDir(), path, filepath.Dir(path)} {
+		// Who may not read the directory around the store has not made the store.
+		if err := s.opts.fs.SyncDir(dir); err != nil && (dir == s.segmentsDir() || !errors.Is(err, os.ErrPermission)) {
+			return err
+		}
 	}
-	if err := s.opts.fs.SyncDir(s.path); err != nil {
-		return err
-	}
-	return s.opts.fs.SyncDir(filepath.Dir(filepath.Clean(s.path)))
+	return nil
 }
 
 // removeTemporary removes segments that were never finished.
@@ -126,6 +172,9 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	s.clean = r.tail.Clean
 	s.log = segment.NewLog(newest, r.tail.End)
 	if !r.tail.Clean {
+		if err := s.syncDirectories(); err != nil {
+			return err
+		}
 		if err := s.log.Rewrite(r.tail.Durable); err != nil {
 			return err
 		}
