@@ -104,7 +104,11 @@ func explain(cmd *cobra.Command, err error) (line string, code int) {
 			continue
 		}
 		hint := h.hint
-		if h.is == store.ErrCorrupt {
+		var listed *damage
+		switch {
+		case errors.As(err, &listed):
+			hint = listed.hint
+		case h.is == store.ErrCorrupt:
 			hint = damageHint()
 		}
 		if hint != "" {
@@ -120,9 +124,9 @@ func damageHint() string {
 	guarded.Lock()
 	defer guarded.Unlock()
 	if len(guarded.packages) > 0 && len(guarded.stores) == 0 {
-		return "make or copy the package again"
+		return "make or copy the package again, or save what is whole with \"tstore repair\""
 	}
-	return "keep a copy of the store as it is and restore it from a backup"
+	return "restore it from a backup, or save what is whole with \"tstore repair\""
 }
 
 // oneLine returns the text of an error without line breaks and other control characters, which

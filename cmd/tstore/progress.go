@@ -26,14 +26,24 @@ type progress struct {
 
 // newProgress begins work on total bytes. It has to be ended.
 func newProgress(cmd *cobra.Command, what string, total int64) *progress {
+	return beginProgress(cmd, what, total, true)
+}
+
+// newCountProgress begins work on a number of things that report will tell.
+func newCountProgress(cmd *cobra.Command, what string) *progress {
+	return beginProgress(cmd, what, 1, false)
+}
+
+func beginProgress(cmd *cobra.Command, what string, total int64, bytes bool) *progress {
 	p := &progress{total: total}
 	f, ok := cmd.ErrOrStderr().(*os.File)
 	if ok && term.IsTerminal(int(f.Fd())) && !quiet(cmd) {
 		p.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(&lateWriter{f, time.Now().Add(progressDelay)}),
 			progressbar.OptionSetDescription(what),
-			progressbar.OptionShowBytes(true),
+			progressbar.OptionShowBytes(bytes),
 			progressbar.OptionShowCount(),
+			progressbar.OptionShowIts(),
 			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetWidth(20),

@@ -46,7 +46,7 @@ problems: an array of objects with problem and tensors.`,
 			return err
 		}
 		if n := len(report.Problems); n > 0 {
-			return &damage{fmt.Sprintf("%s: %s", args[0], count(n, "problem"))}
+			return &damage{fmt.Sprintf("%s: %s", args[0], count(n, "problem")), damageHint()}
 		}
 		if asJSON {
 			return nil
@@ -61,7 +61,10 @@ problems: an array of objects with problem and tensors.`,
 }
 
 // damage is an error of a command that has found and listed damage.
-type damage struct{ message string }
+type damage struct {
+	message string
+	hint    string // what to do
+}
 
 func (d *damage) Error() string { return d.message }
 func (d *damage) Unwrap() error { return store.ErrCorrupt }
