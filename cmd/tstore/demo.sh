@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts real arrays and a real sparse matrix into a new store, looks at them, gets them back, and proves
-# that nothing changed.
+# Puts real arrays and a real sparse matrix into a new store, looks at them, gets them back, proves
+# that nothing changed, and makes a package of all.
 # Run it with "make demo", as often as you like.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -60,4 +60,17 @@ show cmp "$work/before.json" "$work/after.json"
 echo "the same names, types, shapes and attributes"
 show tstore get "$store" digits_images -o "$work/again.npy"
 show cmp "$work/again.npy" "$digits/digits_images.npy"
+echo "equal"
+
+echo
+echo "The whole dataset in one file, ready to be shipped, and read where it lies:"
+package=$work/digits.tstore
+show tstore pack "$store" "$package" --attr title="Handwritten digits" --attr license=CC-BY-4.0
+show tstore verify "$package"
+show tstore stat "$package"
+show tstore ls -l "$package"
+show tstore digest "$package"
+show tstore get "$package" digits_labels
+show tstore get "$package" digits_images -o "$work/packed.npy"
+show cmp "$work/packed.npy" $digits/digits_images.npy
 echo "equal"
