@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tstore/tstore/store/internal/segment"
 )
 
 const lockName = "LOCK"
@@ -53,7 +55,7 @@ func tryLock(dir string) (*writerLock, error) {
 			return nil, fmt.Errorf("locking %s: %w", path, err)
 		}
 		// Somebody may have replaced the file between opening and locking it.
-		if same, err := isFileAt(f, path); err != nil || !same {
+		if same, err := segment.IsFileAt(f, path); err != nil || !same {
 			f.Close()
 			if err != nil {
 				return nil, err
@@ -83,19 +85,6 @@ func (l *writerLock) release() error {
 		err = errors.Join(err, l.dir.Close())
 	}
 	return err
-}
-
-// isFileAt reports whether path still names the open file f.
-func isFileAt(f *os.File, path string) (bool, error) {
-	here, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	there, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && os.SameFile(here, there), err
 }
 
 // lockHolder is " (pid N)" of the process that has the lock, as far as is known.

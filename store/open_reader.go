@@ -95,9 +95,31 @@ func (s *Store) refresh() error {
 	return fmt.Errorf("the writer started a new log %d times while the segments were listed", listingTries)
 }
 
+// dropGivenUp closes segments that the writer has given up before a batch named
+// them: it may use their numbers again.
+func (r *reader) dropGivenUp() error {
+	for n, f := range r.set.files {
+		if r.replay != nil && r.replay.segs[n] == f {
+			continue
+		}
+		there, err := f.AtPath()
+		if err != nil {
+			return err
+		}
+		if !there {
+			delete(r.set.files, n)
+			f.Retire()
+		}
+	}
+	return nil
+}
+
 // list opens what is new in the directory and returns the newest log.
 func (r *reader) list() (*segment.File, error) {
-	var err error
+	err := r.dropGivenUp()
+	if err != nil {
+		return nil, err
+	}
 	for range listingTries {
 		// A file that is listed may be gone before it is opened.
 		if err = r.set.openMissing(); err == nil || !errors.Is(err, os.ErrNotExist) {

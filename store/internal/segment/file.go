@@ -144,6 +144,22 @@ func (f *File) grow(size int64) error {
 	return nil
 }
 
+// AtPath reports whether the file's path still names it.
+func (f *File) AtPath() (bool, error) { return IsFileAt(f.raw.File(), f.Path) }
+
+// IsFileAt reports whether path names the open file f.
+func IsFileAt(f *os.File, path string) (bool, error) {
+	here, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(here, there), err
+}
+
 // EndsAt reports whether nothing has been written at off, the end of the last
 // batch, yet. It is a cheap look, not a proof: damage is Walk's business.
 func (f *File) EndsAt(off int64) bool {
