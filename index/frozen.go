@@ -197,10 +197,10 @@ func (f *Frozen) search(name string) (rank uint64, found bool, err error) {
 		if err != nil {
 			return 0, false, err
 		}
-		switch c := strings.Compare(string(head[frozenEntryHead:]), name); {
-		case c == 0:
+		switch other := head[frozenEntryHead:]; { // conversions in comparisons do not allocate
+		case string(other) == name:
 			return mid, true, nil
-		case c < 0:
+		case string(other) < name:
 			low = mid + 1
 		default:
 			high = mid
