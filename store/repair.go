@@ -215,11 +215,15 @@ func (r *repair) liveSet() {
 		if s.Header.Kind != segment.KindLog {
 			continue
 		}
-		r.counts = map[uint64]segment.Live{n: {Number: n, Kind: segment.KindLog, Valid: s.Size}}
+		end := logEnds(n, s)
+		r.counts = map[uint64]segment.Live{n: {Number: n, Kind: segment.KindLog, Valid: end}}
 		for _, l := range s.Header.Live {
 			r.counts[l.Number] = l
 		}
 		for _, c := range s.Commits {
+			if c.Offset >= end {
+				break
+			}
 			for i := range c.Ops {
 				for _, old := range c.Ops[i].Old {
 					delete(r.counts, old)
@@ -243,6 +247,33 @@ func (r *repair) liveSet() {
 	}
 }
 
+// logEnds is where the newest log ends: of what is not known to be durable, the first
+// batch that is not whole was never acknowledged, and none behind it.
+func logEnds(n uint64, s *segment.Salvage) int64 {
+	durable, seq := int64(0), s.Header.BaseSeq
+	for _, c := range s.Commits {
+		durable = max(durable, c.DurableTo)
+	}
+	for _, c := range s.Commits {
+		if c.Offset >= durable {
+			if c.Seq != seq+1 {
+				return c.Offset
+			}
+			for i := range c.Ops {
+				l := &c.Ops[i].Location
+				if c.Ops[i].Kind != segment.OpPut || l.Segment != n {
+					continue
+				}
+				if _, err := s.RecordAt(l.Offset, l.Length, &l.CRC); err != nil {
+					return c.Offset
+				}
+			}
+		}
+		seq = c.Seq
+	}
+	return s.Size
+}
+
 // live reports whether segment n counts, as far as is known.
 func (r *repair) live(n uint64) bool {
 	_, ok := r.counts[n]
@@ -251,7 +282,7 @@ func (r *repair) live(n uint64) bool {
 
 // commit takes in the operations of a commit record of log n.
 func (r *repair) commit(n uint64, c *segment.Commit) {
-	if !r.live(n) {
+	if !r.live(n) || r.counts != nil && c.Offset >= r.counts[n].Valid {
 		return
 	}
 	for i := range c.Ops {
