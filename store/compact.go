@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/tstore/tstore/index"
@@ -340,10 +341,16 @@ func (c *compaction) add(e *Entry) error {
 	return fromIndex(c.out.builder.Add(&copied))
 }
 
+// compactSpoolPrefix begins the names of the files, in the directory of the store, that
+// the indexes of new segments grow in.
+const compactSpoolPrefix = ".compact-"
+
+func isCompactSpool(name string) bool { return strings.HasPrefix(name, compactSpoolPrefix) }
+
 func (c *compaction) start() error {
 	s := c.store
 	h := &segment.Header{Kind: segment.KindCompacted, StoreID: s.id, UUID: newID(), Number: s.nextNumber.Add(1) - 1}
-	spool, err := os.CreateTemp(s.path, ".compact-*")
+	spool, err := os.CreateTemp(s.path, compactSpoolPrefix+"*")
 	if err != nil {
 		return err
 	}

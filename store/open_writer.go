@@ -133,16 +133,19 @@ func (s *Store) syncDirectories() error {
 	return nil
 }
 
-// removeTemporary removes segments that were never finished.
+// removeTemporary removes what was never finished: segments, and indexes of compacted
+// ones.
 func (s *Store) removeTemporary() error {
-	entries, err := os.ReadDir(s.segmentsDir())
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if segment.IsTemp(e.Name()) {
-			if err := s.opts.fs.Remove(filepath.Join(s.segmentsDir(), e.Name())); err != nil {
-				return err
+	for dir, temporary := range map[string]func(name string) bool{s.segmentsDir(): segment.IsTemp, s.path: isCompactSpool} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if temporary(e.Name()) {
+				if err := s.opts.fs.Remove(filepath.Join(dir, e.Name())); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -215,14 +218,15 @@ func (s *Store) sealOld(r *replay) {
 }
 
 // removeOrphans closes the files that do not count, and removes those of them that
-// are this store's: data segments of batches which never came to be, and what was
-// replaced just before a crash.
+// are this store's: data segments of batches which never came to be, packages which
+// were not attached after all, and what was replaced just before a crash. A package
+// does not say whose it is, but nothing else puts one there under a segment's name.
 func (s *Store) removeOrphans(opened fileSet) error {
 	for n, f := range opened.files {
 		if s.written.segs[n] != nil || f == s.log.File {
 			continue
 		}
-		orphan := f.Header.StoreID == s.id
+		orphan := f.Header.StoreID == s.id || f.Header.Kind == segment.KindPackage
 		if err := f.Retire(); err != nil {
 			return err
 		}
