@@ -44,3 +44,16 @@ func widenAny(dst []byte, src *lane16, n, size int, add uint64, w *workspace) {
 func distinctAny(values, places, src *lane16, n int) int {
 	return distinctGo(values, places, src, n)
 }
+
+func hasSquares(size int) bool { return false }
+
+func transposeSquares(dst, src []byte, size, stride, n int, next *byte) {}
+
+func compactLines(values, rows []byte, psize int, cursors []uint64, lines []byte, e Elem, base uint64) {
+}
+
+func copyPast(dst, src []byte) { copy(dst, src) }
+
+func placeAny(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int) {
+	placeGo(values, rows, cursors, keys, ksize, src, size, psize)
+}

@@ -198,17 +198,7 @@ func compactVBMI2(g *gen, iotaBytes Mem, vsize, psize int, pairs bool) {
 		}
 		base = row
 	}
-	// The bit of an index that says whether its element is in the second pair of vectors.
-	pairBit := g.ZMM()
-	if vectors == 4 {
-		bit := g.GP64()
-		g.MOVQ(U64(step/2), bit)
-		if vsize == 4 {
-			g.VPBROADCASTD(bit.As32(), pairBit)
-		} else {
-			g.VPBROADCASTQ(bit, pairBit)
-		}
-	}
+	pairBit := g.pairBit(vsize, step)
 	advance := func() {
 		map[int]func(...Op){1: g.VPADDB, 2: g.VPADDW, 4: g.VPADDD, 8: g.VPADDQ}[psize](inc, base, base)
 	}
@@ -229,41 +219,7 @@ func compactVBMI2(g *gen, iotaBytes Mem, vsize, psize int, pairs bool) {
 		} else {
 			loadPartial(g, f, data)
 		}
-		nonzero := testMask(g, data, mask, vsize)
-		bits, count := g.GP64(), g.GP64()
-		if step == 64 {
-			g.KMOVQ(nonzero, bits)
-		} else {
-			g.KMOVD(nonzero, bits.As32())
-		}
-		g.POPCNTQ(bits, count)
-		places := g.ZMM()
-		g.VPXORQ(places, places, places)
-		if step == 64 {
-			g.VPCOMPRESSB(iota, nonzero, places)
-		} else {
-			g.VPCOMPRESSB(iota.AsY(), nonzero, places.AsY())
-		}
-
-		// One block is what always is stored; more are there only if the step is dense.
-		block := map[int]int{1: 16, 2: 16, 4: 16, 8: 8}[vsize]
-		end := g.label("stored")
-		for b := 0; b*block < step; b++ {
-			if b > 0 {
-				if b == 1 || b == step/block-1 {
-					g.CMPQ(count, U8(b*block))
-					g.JLE(LabelRef(end))
-				}
-				if block == 16 {
-					g.VALIGND(U8(4), places, places, places)
-				} else {
-					g.VALIGNQ(U8(1), places, places, places)
-				}
-			}
-			storeBlock(g, f, b, block, places, data, base, pairBit)
-		}
-		g.Label(end)
-		return count
+		return compactStep(g, f, data, mask, iota, base, pairBit)
 	})
 }
 
@@ -451,4 +407,60 @@ func storePairs(g *gen, f *compactFrame, b, block int, places, base reg.VecVirtu
 			g.VMOVDQU64(p, at.Offset(half*128+quarter*64))
 		}
 	}
+}
+
+// pairBit returns, for steps of four vectors, the bit of a place that says whether its element is in the second
+// pair of them, in each lane.
+func (g *gen) pairBit(vsize, step int) reg.VecVirtual {
+	v := g.ZMM()
+	bit := g.GP64()
+	switch vsize {
+	case 4:
+		g.MOVQ(U64(step/2), bit)
+		g.VPBROADCASTD(bit.As32(), v)
+	case 8:
+		g.MOVQ(U64(step/2), bit)
+		g.VPBROADCASTQ(bit, v)
+	}
+	return v
+}
+
+// compactStep stores the nonzeros of a step, and their positions from base, at f.values and f.positions. It
+// returns their number.
+func compactStep(g *gen, f *compactFrame, data []reg.VecVirtual, mask, iota, base, pairBit reg.VecVirtual) reg.GPVirtual {
+	nonzero := testMask(g, data, mask, f.vsize)
+	bits, count := g.GP64(), g.GP64()
+	if f.step == 64 {
+		g.KMOVQ(nonzero, bits)
+	} else {
+		g.KMOVD(nonzero, bits.As32())
+	}
+	g.POPCNTQ(bits, count)
+	places := g.ZMM()
+	g.VPXORQ(places, places, places)
+	if f.step == 64 {
+		g.VPCOMPRESSB(iota, nonzero, places)
+	} else {
+		g.VPCOMPRESSB(iota.AsY(), nonzero, places.AsY())
+	}
+
+	// One block is what always is stored; more are there only if the step is dense.
+	block := map[int]int{1: 16, 2: 16, 4: 16, 8: 8}[f.vsize]
+	end := g.label("stored")
+	for b := 0; b*block < f.step; b++ {
+		if b > 0 {
+			if b == 1 || b == f.step/block-1 {
+				g.CMPQ(count, U8(b*block))
+				g.JLE(LabelRef(end))
+			}
+			if block == 16 {
+				g.VALIGND(U8(4), places, places, places)
+			} else {
+				g.VALIGNQ(U8(1), places, places, places)
+			}
+		}
+		storeBlock(g, f, b, block, places, data, base, pairBit)
+	}
+	g.Label(end)
+	return count
 }

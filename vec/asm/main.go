@@ -35,6 +35,8 @@ func main() {
 		{"convert", convertKernels},
 		{"stream", streamKernels},
 		{"coords", coordsKernels},
+		{"place", placeKernels},
+		{"tile", tileKernels},
 	} {
 		if err := write(*dir, f.name, f.make); err != nil {
 			log.Fatalf("%s: %v", f.name, err)
