@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -24,11 +25,16 @@ func newGet() *cobra.Command {
 	var to layoutFlag
 	cmd := &cobra.Command{
 		Use:   "get STORE NAME [-o FILE]",
-		Short: "Print a tensor, or write it to a file",
+		Short: "Print a tensor or a part of one, or write it to a file",
 		Long: `Print the values of a tensor the way NumPy does, or write the tensor to FILE. FILE - is standard
 output. A .msg file keeps everything: element type, dimension names and attributes. A .npy file
-keeps what NumPy knows; a sparse tensor becomes dense in it. A .mtx file is text and holds a matrix.`,
+keeps what NumPy knows; a sparse tensor becomes dense in it. A .mtx file is text and holds a matrix.
+
+NAME may be followed by an index in brackets, as NumPy has it; then only that part is read. See
+"tstore help slices".`,
 		Example: `  tstore get mystore train/x
+  tstore get mystore 'train/x[0]'
+  tstore get mystore 'train/x[:10, ::-1]' -o part.npy
   tstore get mystore train/x -o x.npy
   tstore get mystore train/x -o x.msg
   tstore get mystore graph -o graph.mtx.gz
@@ -69,52 +75,73 @@ keeps what NumPy knows; a sparse tensor becomes dense in it. A .mtx file is text
 
 // saveTensor writes a tensor to a file.
 func saveTensor(cmd *cobra.Command, path, name, file string, f *format, to *layoutFlag, raw bool) error {
+	return withSelection(path, name, func(st *store.Store, snap *store.Snapshot, s *selection) error {
+		t, err := s.read(st, snap)
+		if err != nil {
+			return err
+		}
+		if t, err = to.convert(t); err == nil && (f.dense || raw) && t.Layout() != layout.LayoutDense {
+			t, err = convertTensor(t, layout.LayoutDense)
+		}
+		if err == nil && raw {
+			t, err = npy.Raw(t)
+		}
+		if err != nil {
+			return fmt.Errorf("%q: %w", name, err)
+		}
+		size := s.entry.Bytes
+		if d, ok := t.(*layout.Dense); ok {
+			size = d.NumBytes()
+		}
+		err = writeOutput(cmd, file, size, func(w io.Writer) error {
+			return f.write(w, content{tensor: t, attrs: s.entry.Attrs})
+		})
+		if err != nil {
+			err = &outputError{err}
+		}
+		return err
+	})
+}
+
+// outputError is an error that is about where the output goes, not about the store.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string { return e.err.Error() }
+func (e *outputError) Unwrap() error { return e.err }
+
+// withSelection opens a store for reading and calls fn for the tensor, or part of one, that name is.
+func withSelection(path, name string, fn func(st *store.Store, snap *store.Snapshot, s *selection) error) error {
 	st, err := openReading(path)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	e, err := st.Stat(name)
+	snap, err := st.Snapshot()
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	t, err := st.Get(name)
-	if err != nil {
+	defer snap.Close()
+	s, err := find(snap.Stat, name)
+	if err == nil {
+		err = fn(st, snap, s)
+	}
+	var out *outputError
+	if err != nil && !errors.As(err, &out) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if t, err = to.convert(t); err == nil && (f.dense || raw) && t.Layout() != layout.LayoutDense {
-		t, err = convertTensor(t, layout.LayoutDense)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %q: %w", path, name, err)
-	}
-	if raw {
-		if t, err = npy.Raw(t); err != nil {
-			return fmt.Errorf("%s: %q: %w", path, name, err)
-		}
-	}
-	return writeOutput(cmd, file, e.Bytes, func(w io.Writer) error {
-		return f.write(w, content{tensor: t, attrs: e.Attrs})
-	})
+	return err
 }
 
 // printTensor prints a tensor's type, shape and values.
 func printTensor(cmd *cobra.Command, path, name string, to *layoutFlag) error {
-	st, err := openReading(path)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	err = st.View(func(tx *store.Tx) error {
-		e, err := tx.Stat(name)
-		if err != nil {
-			return err
+	return withSelection(path, name, func(st *store.Store, snap *store.Snapshot, s *selection) error {
+		var t layout.Tensor
+		var err error
+		if s.entry.Bytes > largeText {
+			t, err = s.view(snap)
+		} else {
+			t, err = s.read(st, snap)
 		}
-		get := st.Get // reads all of it and compares the checksum
-		if e.Bytes > largeText {
-			get = tx.Get
-		}
-		t, err := get(name)
 		if err != nil {
 			return err
 		}
@@ -123,10 +150,6 @@ func printTensor(cmd *cobra.Command, path, name string, to *layoutFlag) error {
 		}
 		return writeTensor(cmd.OutOrStdout(), t)
 	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
 }
 
 func writeTensor(w io.Writer, t layout.Tensor) error {
