@@ -92,7 +92,9 @@ func (s *Store) write(fill func(b *batch) error) (*state, error) {
 func (s *Store) append(b *batch) error {
 	full := s.log.Tail()+b.size > s.opts.SegmentSize || s.logEntries >= s.opts.logMax
 	if s.ended || full && s.log.Tail() > s.log.HeaderLen {
-		if err := s.rotate(); err != nil {
+		err := s.rotate()
+		// What only takes away can go on where it is: the disk is full, perhaps.
+		if err != nil && (s.ended || len(b.records) > 0 || errors.Is(err, ErrOutcomeUnknown)) {
 			return err
 		}
 	}
@@ -204,7 +206,9 @@ func (s *Store) startLog() error {
 		BaseSeq: s.written.seq,
 		Live:    s.live.sorted(),
 	}
-	f, err := segment.Create(s.opts.fs, s.segmentsDir(), h, nil)
+	// With the reserve from the start: else deletes would find none if the disk is
+	// full before the first put.
+	f, err := segment.Create(s.opts.fs, s.segmentsDir(), h, segment.WriteReserve)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,12 @@ const maxHeld = 256 << 10
 // closing mark can still be written when the disk is full.
 const Reserve = 64 << 10
 
+// WriteReserve is what a new log begins with, behind its header.
+func WriteReserve(w io.Writer) error {
+	_, err := w.Write(zeroChunk[:Reserve])
+	return err
+}
+
 // NewLog makes f, whose batches end at tail and are followed by zeros alone,
 // the segment to append to.
 func NewLog(f *File, tail int64) *Log {
