@@ -232,7 +232,7 @@ func (s *Store) removeOrphans(opened fileSet) error {
 		}
 		delete(opened.files, n)
 		if orphan {
-			if err := s.opts.fs.Remove(f.Path); err != nil {
+			if err := s.opts.fs.Remove(f.Path); err != nil && removeMapped {
 				return err
 			}
 		}

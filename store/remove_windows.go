@@ -1,5 +1,6 @@
 package store
 
 // removeMapped says that a file can be removed while it is mapped. Where it can't,
-// what no longer counts is removed when the store is opened the next time.
+// what no longer counts is removed when the store is closed, or opened the next
+// time.
 const removeMapped = false

@@ -240,6 +240,9 @@ func (s *Store) Close() error {
 	}
 	for _, f := range s.uses.rest() {
 		err = errors.Join(err, f.Retire())
+		if !removeMapped && !s.opts.ReadOnly {
+			s.opts.fs.Remove(f.Path) // or when the store is opened the next time
+		}
 	}
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.release())

@@ -57,7 +57,9 @@ func (u *uses) retire(files []*segment.File) {
 	}
 	u.mu.Lock()
 	u.later = append(u.later, files...)
-	u.turn()
+	if removeMapped { // else they stay until the store is closed
+		u.turn()
+	}
 	u.mu.Unlock()
 	u.reclaim()
 }

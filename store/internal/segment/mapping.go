@@ -30,7 +30,7 @@ func mapFile(f *os.File, length int64) (*Mapping, error) {
 // Retire ends the use of the map. From now on a read through a slice that was
 // kept faults instead of showing what came to lie at that address later: the
 // range is replaced in one step by one without access, which is never given
-// back. On Windows, where that can't be done in one step, the view stays.
+// back. On Windows, where that can't be done in one step, the view is unmapped.
 func (m *Mapping) Retire() error { return retire(m.bytes) }
 
 // Contains reports whether addr lies in the map.
