@@ -104,8 +104,15 @@ func (v *verification) run() error {
 		if err != nil {
 			break // lookUp has reported it
 		}
+		f := v.state.segs[e.Segment]
 		if at := (place{e.Segment, e.Offset}); !v.checked[at] {
-			v.record(v.state.segs[e.Segment], e.Offset, e.Length, e.CRC)
+			v.record(f, e.Offset, e.Length, e.CRC)
+		}
+		if f.Header.Kind == segment.KindPackage {
+			continue // pkg has done it
+		}
+		if err := checkDescription(f, e); err != nil {
+			v.problem(err, e.Name)
 		}
 	}
 	return v.ctx.Err()
@@ -118,7 +125,7 @@ func (v *verification) lookUp() error {
 		if err == nil {
 			v.report.Tensors++
 			var found *Entry
-			found, err = v.state.lookup(e.Name)
+			found, err = v.state.stat(e.Name)
 			if err == nil && (found.Segment != e.Segment || found.Offset != e.Offset || found.Seq != e.Seq) {
 				err = fmt.Errorf("%w: tensor %q is found at offset %d of segment %d, and listed at offset %d of segment %d",
 					ErrCorrupt, e.Name, found.Offset, found.Segment, e.Offset, e.Segment)
@@ -294,15 +301,25 @@ func (v *verification) namesIn(f *segment.File) []string {
 // tiled checks a compacted segment or package: the records that its index names fill
 // it without gaps and without overlapping, and of a package make its digest.
 func (v *verification) tiled(f *segment.File, sealed *sealedSegment) {
+	if f.Header.Kind == segment.KindPackage {
+		v.pkg(f, sealed)
+		return
+	}
 	var own []*Entry
-	for e, err := range sealed.frozen.Ascend("") {
-		if err != nil {
-			v.problem(sealed.wrap("", err))
-			return
+	err := guarded(f, "", func() error {
+		for e, err := range sealed.frozen.Ascend("") {
+			if err != nil {
+				return sealed.wrap("", err)
+			}
+			if !e.Deleted && e.Segment == 0 {
+				own = append(own, e)
+			}
 		}
-		if !e.Deleted && e.Segment == 0 {
-			own = append(own, e)
-		}
+		return nil
+	})
+	if err != nil {
+		v.problem(err)
+		return
 	}
 	slices.SortFunc(own, func(a, b *Entry) int { return cmp.Compare(a.Offset, b.Offset) })
 	at := f.HeaderLen
@@ -318,8 +335,38 @@ func (v *verification) tiled(f *segment.File, sealed *sealedSegment) {
 	if at != sealed.seal.IndexOffset {
 		v.problem(fmt.Errorf("%s: %w: %d bytes at offset %d belong to no record", f.Path, ErrCorrupt, sealed.seal.IndexOffset-at, at))
 	}
-	if f.Header.Kind == segment.KindPackage && !v.options.Quick && v.ctx.Err() == nil {
-		v.digest(f, sealed)
+}
+
+// pkg checks a package.
+func (v *verification) pkg(f *segment.File, sealed *sealedSegment) {
+	attrs, err := sealed.frozen.Dataset()
+	switch {
+	case err != nil:
+		v.problem(fmt.Errorf("%s: %w", f.Path, fromIndex(err)))
+	case !slices.IsSortedFunc(attrs, compareAttrs):
+		v.problem(fmt.Errorf("%s: %w: the attributes of the dataset are not sorted: %.200q", f.Path, ErrCorrupt, attrs))
+	}
+	err = sealed.checkPackage(func(e *Entry) error {
+		if v.options.Quick || v.ctx.Err() != nil {
+			return v.ctx.Err()
+		}
+		v.record(f, e.Offset, e.Length, e.CRC)
+		if err := checkMember(f, e); err != nil {
+			v.problem(err, e.Name)
+		}
+		return nil
+	})
+	if err != nil && v.ctx.Err() == nil {
+		v.problem(err)
+	}
+	if err == nil && !v.options.Quick && v.ctx.Err() == nil {
+		err := guarded(f, "", func() error {
+			v.digest(f, sealed)
+			return nil
+		})
+		if err != nil {
+			v.problem(err)
+		}
 	}
 }
 
