@@ -65,16 +65,20 @@ func (s *Store) attach(path string, o *AttachOptions) (int, error) {
 		}
 		l.attached = &attachment{seq: b.seq, digest: l.frozen.Digest(), prefix: o.Prefix}
 		l.last = b.seq
-		if count, err = l.attached.settle(l, b, o.Clash); err != nil {
+		err = guarded(f, o.Prefix, func() (err error) {
+			defer b.base.rescue(o.Prefix, &err)
+			count, err = l.attached.settle(l, b, o.Clash)
+			return err
+		})
+		if err != nil || count == 0 {
 			return err
 		}
-		b.attach(l)
-		return nil
+		return b.attach(l)
 	})
 	switch {
 	case errors.Is(err, ErrOutcomeUnknown):
 		return 0, err
-	case err != nil:
+	case err != nil || written == nil: // written is nil if the store has got nothing
 		f.Retire()
 		s.opts.fs.Remove(f.Path)
 		return 0, err
@@ -93,8 +97,11 @@ func (s *Store) takeIn(path string, o *AttachOptions) (*segment.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.frozen.Verify(); err != nil {
+	if err := guarded(p, "", l.frozen.Verify); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, fromIndex(err))
+	}
+	if err := l.checkPackage(nil); err != nil {
+		return nil, err
 	}
 	number := s.nextNumber.Add(1) - 1
 	final := filepath.Join(s.segmentsDir(), segment.FileName(number))
@@ -106,11 +113,13 @@ func (s *Store) takeIn(path string, o *AttachOptions) (*segment.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.opts.fs.SyncDir(s.segmentsDir()); err != nil {
-		return nil, err
+	err = s.opts.fs.SyncDir(s.segmentsDir())
+	var f *segment.File
+	if err == nil {
+		f, err = segment.Open(s.opts.fs, final, false)
 	}
-	f, err := segment.Open(s.opts.fs, final, false)
 	if err != nil {
+		s.opts.fs.Remove(final)
 		return nil, err
 	}
 	f.Number, f.UUID = number, newID()
@@ -165,7 +174,7 @@ func (a *attachment) settle(l *sealedSegment, b *batch, clash Clash) (int, error
 }
 
 // attach makes the package l a part of the store.
-func (b *batch) attach(l *sealedSegment) {
+func (b *batch) attach(l *sealedSegment) error {
 	live := segment.Live{
 		Number: l.file.Number,
 		UUID:   l.file.UUID,
@@ -173,7 +182,12 @@ func (b *batch) attach(l *sealedSegment) {
 		Valid:  l.file.Size(),
 		Extra:  l.attached.encode(),
 	}
+	if n := len(b.store.live.with(live).encoded()); n > segment.MaxLive {
+		return fmt.Errorf("%d names would be left out: the list of segments, which has them, would grow to %d bytes, more than the %d that fit in a header; attach with a prefix, or pack what is missing alone",
+			len(l.attached.hidden), n, segment.MaxLive)
+	}
 	b.ops = append(b.ops, segment.Op{Kind: segment.OpAttach, New: []segment.Live{live}})
 	b.targets = append(b.targets, nil)
 	b.attached = append(b.attached, l)
+	return nil
 }

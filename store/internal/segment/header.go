@@ -82,6 +82,10 @@ const (
 	// maxHeader bounds the header record, so that a damaged length can't ask for
 	// more memory than a store of 100,000 segments with long extras needs.
 	maxHeader = 64 << 20
+
+	// MaxLive is how many bytes of live entries and extras a writer may put into a
+	// header; the rest is for the segments that come without being asked for.
+	MaxLive = maxHeader / 2
 )
 
 // AppendHeader appends the record of h to dst.
