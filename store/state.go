@@ -140,7 +140,18 @@ func (st *state) view(name string, at found) (layout.Tensor, error) {
 			return nil, wrongChecksum(f, &Entry{Name: name, Offset: offset, Length: length, CRC: crc}, got)
 		}
 	}
-	return decode(f, name, offset, record, at.entry)
+	if !f.Mapped() {
+		return decode(f, name, offset, record, at.entry)
+	}
+	if t := recent(f, offset, record); t != nil {
+		return t, nil
+	}
+	t, err := decode(f, name, offset, record, at.entry)
+	if err != nil {
+		return nil, err
+	}
+	keepRecent(f, offset, t)
+	return t, nil
 }
 
 // read returns the tensor of e as a copy in memory of its own, read by pread and
