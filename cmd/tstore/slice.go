@@ -47,7 +47,7 @@ func parseIndex(s string) (index, error) {
 		}
 		if item.kind == itemRest {
 			if rest {
-				return nil, errors.New("there can be only one ...")
+				return nil, errors.New("... may stand there only once")
 			}
 			rest = true
 		}

@@ -124,7 +124,7 @@ func TestParseIndexErrors(t *testing.T) {
 		"0:1:0":    `"0:1:0": the step can't be 0`,
 		"0:1:2:3":  `"0:1:2:3" has more than start:stop:step`,
 		"0:x":      `"0:x": "x" is not a whole number`,
-		"..., ...": "there can be only one ...",
+		"..., ...": "... may stand there only once",
 		"True":     `"True" is neither a number, a slice like 0:10:2, ..., nor None`,
 	} {
 		if _, err := parseIndex(text); err == nil || err.Error() != want {
