@@ -84,6 +84,7 @@ var hints = []struct {
 	{codec.ErrEndOfStream, exitCorrupt, "make the file again"},
 	{layout.ErrLayout, exitFailure, "coo is for any shape, csr and csc are for matrices, csf is for two or more dimensions"},
 	{layout.ErrTooLarge, exitFailure, "keep it sparse: .msg and .mtx files hold sparse tensors"},
+	{errNotConfirmed, exitFailure, ""},
 	{errIndex, exitFailure, "\"tstore stat\" shows the shape"},
 	{syscall.ENOSPC, exitFailure, "make room on the disk and try again"},
 }

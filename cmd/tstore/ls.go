@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
-	"io"
 	"iter"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
@@ -17,7 +19,8 @@ import (
 )
 
 func newLs() *cobra.Command {
-	var long, asJSON bool
+	var long, reverse, asJSON bool
+	var by string
 	cmd := &cobra.Command{
 		Use:   "ls STORE [PREFIX]",
 		Short: "List the tensors in a store",
@@ -30,16 +33,23 @@ indices (where the layout is sparse), bytes and attrs; in attrs, a key that occu
 array.`,
 		Example: `  tstore ls mystore
   tstore ls -l mystore train/
+  tstore ls -l --sort size digits.tstore
   tstore ls --json mystore | jq -r 'select(.bytes > 1e9) | .name'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			return checkCount(args, len(args) == 1 || len(args) == 2, []string{"STORE", "[PREFIX]"})
 		},
 	}
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "show element type, shape, layout and bytes too")
+	cmd.Flags().StringVar(&by, "sort", "name", "sort by `WHAT`: name, size (the largest first) or nnz (the most first)")
+	cmd.Flags().BoolVarP(&reverse, "reverse", "r", false, "the other way round")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
 		if long && asJSON {
 			return usagef("-l and --json exclude each other")
+		}
+		order, ok := orders[by]
+		if !ok {
+			return usagef("--sort %s: it has to be name, size or nnz", by)
 		}
 		prefix := ""
 		if len(args) == 2 {
@@ -57,6 +67,11 @@ array.`,
 		defer snap.Close()
 		out := bufio.NewWriter(cmd.OutOrStdout())
 		entries := listing{cmd, snap.List(prefix)}
+		if by != "name" || reverse {
+			if entries, err = entries.sorted(order, reverse); err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+		}
 		switch {
 		case asJSON:
 			err = entries.json(out)
@@ -76,8 +91,9 @@ array.`,
 	return cmd
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -101,6 +117,35 @@ func (l listing) each(show func(e *store.Entry) error) error {
 		}
 	}
 	return nil
+}
+
+// orders are the values of --sort.
+var orders = map[string]func(a, b *store.Entry) int{
+	"name": func(a, b *store.Entry) int { return strings.Compare(a.Name, b.Name) },
+	"size": func(a, b *store.Entry) int { return cmp.Compare(b.Bytes, a.Bytes) },
+	"nnz":  func(a, b *store.Entry) int { return cmp.Compare(b.NNZ, a.NNZ) },
+}
+
+// sorted returns the listing in another order. Entries that are equal in it are sorted by name.
+func (l listing) sorted(order func(a, b *store.Entry) int, reverse bool) (listing, error) {
+	var all []*store.Entry
+	err := l.each(func(e *store.Entry) error {
+		all = append(all, e)
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b *store.Entry) int {
+		if reverse {
+			a, b = b, a
+		}
+		return order(a, b)
+	})
+	return listing{l.cmd, func(yield func(*store.Entry, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}}, err
 }
 
 func (l listing) names(out *bufio.Writer) error {
