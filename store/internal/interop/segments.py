@@ -313,8 +313,9 @@ class Segment:
 
     # Sealed segments
 
-    def sealed_log(self, valid):
-        """The frozen index behind a log's last commit record, or None if it is not sealed."""
+    def sealed_log(self, valid, last):
+        """The frozen index behind a log's last commit record, whose sequence number is last, or
+        None if the log is not sealed."""
         try:
             message = Message(self.data, valid)
             at = message.end + 64
@@ -326,7 +327,10 @@ class Segment:
         if (trailer.uuid != self.header.uuid or trailer.index_at != valid
                 or trailer.index_length != message.end - valid or trailer.kind != self.header.kind):
             return None
-        return self.index(trailer, at)
+        index = self.index(trailer, at)
+        if (trailer.lowest, trailer.highest) != (self.header.base + 1, last):
+            raise Corrupt(f"{self.path}: the trailer has other sequence numbers than the batches")
+        return index
 
     def sealed_file(self, valid):
         """The frozen index of a compacted segment or package."""
@@ -337,7 +341,10 @@ class Segment:
             raise Corrupt(f"{self.path}: the trailer is another segment's")
         if trailer.index_at + trailer.index_length + 128 != valid:
             raise Corrupt(f"{self.path}: the trailer leads elsewhere")
-        return self.index(trailer, valid - 64)
+        index = self.index(trailer, valid - 64)
+        if (index.lowest, index.highest) != (trailer.lowest, trailer.highest):
+            raise Corrupt(f"{self.path}: index and trailer have other sequence numbers")
+        return index
 
     def index(self, trailer, at):
         record = Control(self.data, trailer.index_at, b"tstore.index")
@@ -346,7 +353,7 @@ class Segment:
         if self.data[record.end:at] != MARKER:
             raise Corrupt(f"{self.path}: no end-of-stream marker behind the index")
         index = frozen.Index(record.body[:-60])
-        if (index.lowest, index.highest) != (trailer.lowest, trailer.highest):
+        if not trailer.lowest <= index.lowest <= index.highest <= trailer.highest and index.count:
             raise Corrupt(f"{self.path}: index and trailer have other sequence numbers")
         index.record_at = record.start
         return index

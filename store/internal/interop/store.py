@@ -185,8 +185,10 @@ class Store(Reader):
                 if number == self.newest:
                     words = last_words(self.commits)
                 else:
-                    words = last_words(segment.batches(live.valid))
-                    index = segment.sealed_log(live.valid)
+                    commits = segment.batches(live.valid)
+                    words = last_words(commits)
+                    if commits:
+                        index = segment.sealed_log(live.valid, commits[-1].sequence)
                 if index is None:
                     self.sources.append({n: Word(*w) for n, w in words.items()})
                     self.replayed += 1
