@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -70,6 +71,9 @@ func (s *Store) encodeUnchecked(name string, t layout.Tensor, attrs []layout.Att
 	if t == nil {
 		return nil, fmt.Errorf("tensor %q: the tensor is nil", name)
 	}
+	if err := checkIndices(t); err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
+	}
 	meta := make([]layout.Attr, 0, 1+len(attrs))
 	meta = append(append(meta, layout.Attr{Key: nameKey, Value: name}), attrs...)
 	record, err := codec.Encode(t, meta)
@@ -129,6 +133,17 @@ func (r *encoded) written() {
 		recordBuffers.Put(r.buf)
 		r.bytes, r.buf = nil, nil
 	}
+}
+
+// checkIndices says whether the index arrays of a sparse tensor lead nowhere outside
+// of it. Lines that are not in order, as SciPy has them, may be stored; a COO that
+// claims to be canonical has to be.
+func checkIndices(t layout.Tensor) error {
+	err := codec.Validate(t)
+	if errors.Is(err, layout.ErrOrder) && t.Layout() != layout.LayoutCOO {
+		return nil
+	}
+	return err
 }
 
 // newEntry makes the entry of name from what its record says.

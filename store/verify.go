@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/tstore/tstore/index"
-	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store/internal/segment"
 )
 
@@ -197,10 +196,8 @@ func (v *verification) validate(f *segment.File, off, length int64) (err error) 
 		if err != nil {
 			return err
 		}
-		if s, ok := t.(interface{ Validate() error }); ok && t.Layout() != layout.LayoutDense {
-			if err := s.Validate(); err != nil {
-				return fmt.Errorf("%s: %w: record at offset %d: %w", f.Path, ErrCorrupt, off, err)
-			}
+		if err := checkIndices(t); err != nil {
+			return fmt.Errorf("%s: %w: record at offset %d: %w", f.Path, ErrCorrupt, off, err)
 		}
 		return nil
 	})
