@@ -132,11 +132,28 @@ func (f *Frozen) readAt(offset, n int64) ([]byte, error) {
 // Lookup finds a name. In memory it takes no allocation, and two or three cache misses: a bucket
 // of the hash table, the head of the entry, its name. A tombstone is found, too.
 func (f *Frozen) Lookup(name string) (ref Ref, found bool, err error) {
+	return f.LookupHash(name, hashName(name))
+}
+
+// Hash returns the hash of a name for [Frozen.LookupHash]: who looks into several indexes computes
+// it once.
+func Hash(name string) uint64 { return hashName(name) }
+
+// Touch reads a byte of the bucket that LookupHash begins with. Buckets of several indexes that are
+// touched one right after the other come from memory at the same time.
+func (f *Frozen) Touch(hash uint64) byte {
+	if f.b == nil || f.h.buckets == 0 {
+		return 0
+	}
+	return f.b[frozenHeaderSize+bucketBytes*int64(home(hash, f.h.buckets))]
+}
+
+// LookupHash is [Frozen.Lookup] of a name with the given [Hash].
+func (f *Frozen) LookupHash(name string, hash uint64) (ref Ref, found bool, err error) {
 	n := f.h.buckets
 	if n == 0 {
 		return f.lookupInOrder(name)
 	}
-	hash := hashName(name)
 	i, tag := home(hash, n), hash&(1<<(64-slotOffsetBits)-1)
 	for range min(maxProbes, n) {
 		at := frozenHeaderSize + bucketBytes*int64(i)

@@ -73,14 +73,20 @@ func fromIndex(err error) error {
 
 // lookup returns where the record of name lies, if the log says anything of it.
 func (l *sealedSegment) lookup(name string) (index.Ref, bool, error) {
+	return l.lookupHash(name, index.Hash(name))
+}
+
+// lookupHash is lookup of a name whose hash is known.
+func (l *sealedSegment) lookupHash(name string, hash uint64) (index.Ref, bool, error) {
 	inner := name
 	if a := l.attached; a != nil {
 		var ok bool
 		if inner, ok = a.inside(name); !ok {
 			return index.Ref{}, false, nil
 		}
+		hash = index.Hash(inner)
 	}
-	ref, ok, err := l.frozen.Lookup(inner)
+	ref, ok, err := l.frozen.LookupHash(inner, hash)
 	if err != nil {
 		return ref, false, l.wrap(name, err)
 	}

@@ -71,11 +71,22 @@ func (st *state) resolve(name string, open *Entry) (found, error) {
 	if open != nil {
 		seq = open.Seq
 	}
+	var hash uint64
+	if len(st.sealed) > 0 {
+		hash = index.Hash(name)
+	}
+	if open == nil && len(st.sealed) > 1 { // else only the first is likely to be looked into
+		var touched byte
+		for _, l := range st.sealed {
+			touched |= l.frozen.Touch(hash)
+		}
+		keepByte(touched)
+	}
 	for _, l := range st.sealed {
 		if (open != nil || f.log != nil) && l.last <= seq {
 			break // nor can an older log say anything newer
 		}
-		ref, ok, err := l.lookup(name)
+		ref, ok, err := l.lookupHash(name, hash)
 		if err != nil {
 			return found{}, err
 		}
@@ -88,6 +99,11 @@ func (st *state) resolve(name string, open *Entry) (found, error) {
 	}
 	return f, nil
 }
+
+// keepByte does nothing with a byte that was read for the sake of reading it.
+//
+//go:noinline
+func keepByte(byte) {}
 
 // counts reports whether what was found of a name still stands: a tombstone does; a
 // record that has been moved is named by another index, with the same sequence
