@@ -20,7 +20,11 @@ type word128 struct{ lo, hi uint64 }
 // 64-bit platforms that tstore supports load and store all the same; T holds no pointers.
 func view[T any](b []byte) []T {
 	var zero T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+	n := len(b) / int(unsafe.Sizeof(zero))
+	if n == 0 {
+		return nil // what lies at the address of no bytes may be the end of an object
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
 // ptr returns the address of byte i of b. If that is the end of b, where nothing will be read or written,

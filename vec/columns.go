@@ -19,10 +19,10 @@ import (
 type Columns struct {
 	src          []byte // borrowed until the last Write
 	elem         Elem
+	size         int // of an element
 	rows, cols   int
 	stride       int
 	estimate     int
-	exact        bool
 	next, at, to int // columns not yet looked at, and those of the last Next
 	n            int // nonzeros of the last Next
 	cursors      []uint64
@@ -34,6 +34,12 @@ type Columns struct {
 	buckets [][]*chunk
 	last    []*chunk // of each bucket
 	free    []*chunk
+
+	// Those of a compressed matrix are counted before, so that buckets lie one behind the other.
+	compressed   bool
+	starts       []uint64 // of each bucket, and the end of the last
+	keys, values []byte
+	numbers      []byte // if the values are numbers of elements in src, room for those of a Write
 
 	// Many are found panel by panel.
 	panel   int // columns of a panel, 0 for buckets
@@ -68,24 +74,30 @@ func (c *Columns) Start(src []byte, e Elem, rows, cols, stride int) (nnz int, ex
 	if rows < 0 || cols < 0 || rows > 0 && cols > 0 && !strided(len(src), rows, stride, cols, size) {
 		panic(fmt.Sprintf("vec: %d rows of %d elements of %d bytes with stride %d do not lie in %d bytes", rows, cols, size, stride, len(src)))
 	}
-	c.src, c.elem, c.rows, c.cols, c.stride = src, e, rows, cols, stride
-	c.next, c.at, c.to, c.n = 0, 0, 0, 0
-	for b, chunks := range c.buckets {
-		c.free = append(c.free, chunks...)
-		c.buckets[b] = chunks[:0]
-	}
-	c.panel, c.estimate, c.exact = 0, 0, true
+	c.reset(size, rows, cols)
+	c.src, c.elem, c.stride = src, e, stride
 	density := 0.0
 	if rows > 0 && cols > 0 {
 		density = c.sample()
 	}
 	if c.setPanel(density) {
-		c.exact = false
 		c.estimate = int(density * float64(rows) * float64(cols))
 		return c.estimate, false
 	}
 	c.fillBuckets()
 	return c.estimate, true
+}
+
+func (c *Columns) reset(size, rows, cols int) {
+	c.size, c.rows, c.cols = size, rows, cols
+	c.next, c.at, c.to, c.n = 0, 0, 0, 0
+	for b, chunks := range c.buckets {
+		c.free = append(c.free, chunks...)
+		c.buckets[b] = chunks[:0]
+	}
+	c.panel, c.estimate, c.compressed = 0, 0, false
+	c.shift = bucketBits
+	c.wide = bits.Len64(uint64(max(rows-1, 0)))+bucketBits > 32
 }
 
 // strided reports whether count pieces of n elements lie in so many bytes.
@@ -121,11 +133,14 @@ func (c *Columns) Next() bool {
 		return false
 	}
 	c.at = c.next
-	if c.panel > 0 {
+	c.to = min(c.at+1<<c.shift, c.cols)
+	switch {
+	case c.panel > 0:
 		c.to = min(c.at+c.panel, c.cols)
 		c.fillPanel()
-	} else {
-		c.to = min(c.at+1<<c.shift, c.cols)
+	case c.compressed:
+		c.n = int(c.starts[c.at>>c.shift+1] - c.starts[c.at>>c.shift])
+	default:
 		c.n = 0
 		for _, k := range c.buckets[c.at>>c.shift] {
 			c.n += k.n
@@ -145,24 +160,31 @@ func (c *Columns) Len() int { return c.n }
 // To pointers goes, for each column, base plus the number of nonzeros up to its end. The outputs have the length
 // that this takes, or more.
 func (c *Columns) Write(values, rows []byte, t Index, pointers []byte, pt Index, base uint64) {
-	size, psize := c.elem.Size(), t.Size()
-	if c.n > c.elem.len(values) || c.n > t.len(rows) || c.to-c.at > pt.len(pointers) {
-		panic(fmt.Sprintf("vec: %d values, %d rows and %d pointers do not hold %d nonzeros of %d columns",
-			c.elem.len(values), t.len(rows), pt.len(pointers), c.n, c.to-c.at))
+	size, psize := c.size, t.Size()
+	if c.n > len(values)/size || c.n > t.len(rows) || c.to-c.at > pt.len(pointers) {
+		panic(fmt.Sprintf("vec: %d bytes of values, %d rows and %d pointers do not hold %d nonzeros of %d bytes in %d columns",
+			len(values), t.len(rows), pt.len(pointers), c.n, size, c.to-c.at))
 	}
 	values, rows = values[:c.n*size], rows[:c.n*psize]
-	if c.panel > 0 {
+	switch {
+	case c.panel > 0:
 		c.writePanel(values, rows, t, pointers, pt, base)
-		return
+	case c.compressed && !kernelSize(size):
+		if len(c.numbers) < c.n*8 {
+			c.numbers = make([]byte, c.n*8)
+		}
+		c.writeBucket(c.numbers[:c.n*8], 8, rows, t, pointers, pt, base)
+		for i, at := range view[uint64](c.numbers[:c.n*8]) {
+			copy(values[i*size:(i+1)*size], c.src[int(at)*size:])
+		}
+	default:
+		c.writeBucket(values, size, rows, t, pointers, pt, base)
 	}
-	c.writeBucket(values, rows, t, pointers, pt, base)
 }
 
 // fillBuckets looks at the whole matrix.
 func (c *Columns) fillBuckets() {
-	size := c.elem.Size()
-	c.shift = bucketBits
-	c.wide = bits.Len64(uint64(max(c.rows-1, 0)))+bucketBits > 32
+	size := c.size
 	c.room = len(chunk{}.memory) / (c.keySize() + size)
 	width := 1 << c.shift
 	n := (c.cols + width - 1) / width
@@ -219,7 +241,7 @@ func (c *Columns) chunkFor(b, n int) *chunk {
 
 // compactChunk appends the nonzeros of part of a row.
 func (c *Columns) compactChunk(k *chunk, v Version, src []byte, base uint64) {
-	size, ksize := c.elem.Size(), c.keySize()
+	size, ksize := c.size, c.keySize()
 	values := k.memory[c.room*ksize+k.n*size : c.room*(ksize+size)]
 	keys := k.memory[k.n*ksize : c.room*ksize]
 	_, n := compactAny(values, keys, unsignedIndex(ksize), src, c.elem, base)
@@ -228,7 +250,7 @@ func (c *Columns) compactChunk(k *chunk, v Version, src []byte, base uint64) {
 
 // fillNarrow is fillBuckets for one bucket and rows that follow each other: many rows are looked at at a time.
 func (c *Columns) fillNarrow() {
-	size, ksize := c.elem.Size(), c.keySize()
+	size, ksize := c.size, c.keySize()
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
 	w.set([]uint64{uint64(c.rows), uint64(c.cols)})
@@ -259,22 +281,21 @@ func (c *Columns) fillNarrow() {
 	}
 }
 
-func (c *Columns) writeBucket(values, rows []byte, t Index, pointers []byte, pt Index, base uint64) {
-	chunks := c.buckets[c.at>>c.shift]
-	size, ksize := c.elem.Size(), c.keySize()
+func (c *Columns) writeBucket(values []byte, size int, rows []byte, t Index, pointers []byte, pt Index, base uint64) {
+	ksize := c.keySize()
 	width := 1 << c.shift
 	if len(c.cursors) < width {
 		c.cursors = make([]uint64, width)
 	}
 	cursors := (*[1 << bucketBits]uint64)(c.cursors)
 	clear(cursors[:])
-	for _, k := range chunks {
+	for keys := range c.pieces(size) {
 		if c.wide {
-			for _, key := range view[uint64](k.memory[:k.n*8]) {
+			for _, key := range view[uint64](keys) {
 				cursors[key%(1<<bucketBits)]++
 			}
 		} else {
-			for _, key := range view[uint32](k.memory[:k.n*4]) {
+			for _, key := range view[uint32](keys) {
 				cursors[key%(1<<bucketBits)]++
 			}
 		}
@@ -284,8 +305,27 @@ func (c *Columns) writeBucket(values, rows []byte, t Index, pointers []byte, pt 
 		sum, cursors[j] = sum+cursors[j], sum
 		putIndex(pointers[j*pt.Size():], pt, base+sum)
 	}
-	for _, k := range chunks {
-		placeAny(values, rows, cursors, k.memory[:k.n*ksize], ksize, k.memory[c.room*ksize:][:k.n*size], size, t.Size())
+	for keys, src := range c.pieces(size) {
+		placeAny(values, rows, cursors, keys, ksize, src, size, t.Size())
+	}
+}
+
+// pieces yields the keys and values of the bucket at c.at.
+func (c *Columns) pieces(size int) func(func(keys, values []byte) bool) {
+	return func(yield func(keys, values []byte) bool) {
+		b, ksize := c.at>>c.shift, c.keySize()
+		if c.compressed {
+			from, to := int(c.starts[b]), int(c.starts[b+1])
+			if from < to {
+				yield(c.keys[from*ksize:to*ksize], c.values[from*size:to*size])
+			}
+			return
+		}
+		for _, k := range c.buckets[b] {
+			if !yield(k.memory[:k.n*ksize], k.memory[c.room*ksize:][:k.n*size]) {
+				return
+			}
+		}
 	}
 }
 

@@ -15,23 +15,15 @@ func transposeSquares(dst, src []byte, size, stride, n int, next *byte) {
 	square8AVX512(&dst[0], &src[0], stride, n, next)
 }
 
-// compactLines compacts len(cursors) lines of 256 bytes each.
-func compactLines(values, rows []byte, psize int, cursors []uint64, lines []byte, e Elem, base uint64) {
-	n, mask := len(cursors), e.mask()
-	switch e.Size() | psize<<4 {
-	case 4 | 4<<4:
+// compactLines compacts len(cursors) lines of 256 bytes each, with positions of 4 bytes.
+func compactLines(values, rows []byte, cursors []uint64, lines []byte, e Elem, base uint64) {
+	if e.Size() == 4 {
 		ran("lines4to4VBMI2")
-		lines4to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], n, mask, base)
-	case 4 | 8<<4:
-		ran("lines4to8VBMI2")
-		lines4to8VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], n, mask, base)
-	case 8 | 4<<4:
-		ran("lines8to4VBMI2")
-		lines8to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], n, mask, base)
-	default:
-		ran("lines8to8VBMI2")
-		lines8to8VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], n, mask, base)
+		lines4to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], len(cursors), e.mask(), base)
+		return
 	}
+	ran("lines8to4VBMI2")
+	lines8to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], len(cursors), e.mask(), base)
 }
 
 // copyPast copies to a part of an output that is written from one end to the other: what are whole cache lines of

@@ -36,7 +36,7 @@ func TestColumns(t *testing.T) {
 	var c Columns
 	for _, shape := range cases {
 		for i, p := range patterns {
-			for _, e := range []Elem{Float32, Float64, allElems[i%len(allElems)]} {
+			for _, e := range []Elem{[]Elem{Float32, Float64}[i%2], allElems[i%len(allElems)]} {
 				size := e.Size()
 				ix := []Index{I32, I64, I16, U32, I8}[(i+shape.rows)%5]
 				if ix == I8 && shape.rows > 128 {
@@ -89,10 +89,10 @@ func TestColumns(t *testing.T) {
 
 func TestColumnsLarge(t *testing.T) {
 	// Enough to be written past the caches, and to take several chunks, buckets and panels.
-	const rows, cols = 3001, 2500
+	const rows, cols = 2003, 2500
 	var c Columns
 	for _, e := range []Elem{Float32, Bits64, Bits8} {
-		for _, one := range []int{2, 12, 200} {
+		for _, one := range []int{3, 200} {
 			rng := rand.New(rand.NewPCG(62, uint64(one)))
 			src := make([]byte, rows*cols*e.Size())
 			for i := 0; i < len(src); i += e.Size() {

@@ -49,11 +49,26 @@ func hasSquares(size int) bool { return false }
 
 func transposeSquares(dst, src []byte, size, stride, n int, next *byte) {}
 
-func compactLines(values, rows []byte, psize int, cursors []uint64, lines []byte, e Elem, base uint64) {
+func compactLines(values, rows []byte, cursors []uint64, lines []byte, e Elem, base uint64) {
 }
 
 func copyPast(dst, src []byte) { copy(dst, src) }
 
 func placeAny(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int) {
 	placeGo(values, rows, cursors, keys, ksize, src, size, psize)
+}
+
+func dealAny(values, keys []byte, cursors []uint64, indices []byte, isize int, src []byte, size int, ends []uint64, at, line uint64, wide bool) {
+	dealGo(values, keys, cursors, indices, isize, src, size, ends, at, line, wide)
+}
+
+func streamTile(dst []byte, dstStride int, src []byte, srcStride, count, n int) {
+	for i := range count {
+		copy(dst[i*dstStride:], src[i*srcStride:][:n])
+		clear(src[i*srcStride:][:n])
+	}
+}
+
+func dropAny(tile []byte, stride int, cursors, ends []uint64, rows []byte, isize int, values []byte, size, first, count int) {
+	dropGo(tile, stride, cursors, ends, rows, isize, values, size, first, count)
 }

@@ -15,7 +15,7 @@ const (
 
 // setPanel decides for panels, and makes their buffers ready.
 func (c *Columns) setPanel(density float64) bool {
-	size := c.elem.Size()
+	size := c.size
 	if density < manyNonZero || !hasSquares(size) || c.rows < 256/size || c.cols < 64/size {
 		return false
 	}
@@ -26,7 +26,7 @@ func (c *Columns) setPanel(density float64) bool {
 	if c.line/16%2 == 0 {
 		c.line += 16
 	}
-	for c.panel*c.line*(size+8) > stageMost {
+	for c.panel*c.line*(size+4) > stageMost {
 		if c.panel /= 2; c.panel < 64/size {
 			c.panel = 0
 			return false
@@ -49,7 +49,7 @@ func (c *Columns) setPanel(density float64) bool {
 
 // fillPanel finds the nonzeros of columns c.at to c.to.
 func (c *Columns) fillPanel() {
-	size := c.elem.Size()
+	size := c.size
 	lanes := 64 / size // rows and columns of a square
 	block := 4 * lanes // rows of a step
 	width := (c.to - c.at + lanes - 1) / lanes * lanes
@@ -59,10 +59,6 @@ func (c *Columns) fillPanel() {
 	}
 	squares := aligned64(c.squares)
 	values, rows := c.stage[:c.panel*c.line*size], c.stage[c.panel*c.line*size:]
-	psize := 4
-	if uint64(c.rows) > U32.Max() {
-		psize = 8
-	}
 	for r := 0; r < c.rows; r += block {
 		src, stride := c.src[r*c.stride+c.at*size:], c.stride
 		if r+block > c.rows || width > c.to-c.at {
@@ -83,7 +79,7 @@ func (c *Columns) fillPanel() {
 			}
 			transposeSquares(squares[q*64:], src[q*lanes*stride:], size, stride, width/lanes, ptr(c.src, ahead))
 		}
-		compactLines(values, rows, psize, cursors, squares, c.elem, uint64(r))
+		compactLines(values, rows, cursors, squares, c.elem, uint64(r))
 	}
 	c.n = 0
 	for j := range c.to - c.at {
@@ -92,10 +88,8 @@ func (c *Columns) fillPanel() {
 }
 
 func (c *Columns) writePanel(values, rows []byte, t Index, pointers []byte, pt Index, base uint64) {
-	size, from, to := c.elem.Size(), 4, t.Size()
-	if uint64(c.rows) > U32.Max() {
-		from = 8
-	}
+	const from = 4 // bytes of a staged row: there are not that many rows in a panel
+	size, to := c.size, t.Size()
 	stagedValues, stagedRows := c.stage[:c.panel*c.line*size], c.stage[c.panel*c.line*size:]
 	move := func(dst, src []byte) { copy(dst, src) }
 	if c.estimate*(size+to) >= streamFrom && canStream() {

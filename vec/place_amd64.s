@@ -39,83 +39,52 @@ loop1:
 done2:
 	RET
 
-// func place1to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place1to2AVX2(SB), NOSPLIT, $0-64
+// func deal1by1AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal1by1AVX2(SB), NOSPLIT, $0-80
 	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
+	MOVQ  keys+8(FP), CX
 	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
+	MOVQ  indices+24(FP), BX
 	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
 
-loop3:
-	CMPQ       R11, DI
-	JGE        done4
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVBLZX    (SI)(R11*1), R13
-	MOVB       R13, (AX)(R14*1)
-	MOVW       R12, (CX)(R14*2)
-	PREFETCHT0 64(AX)(R14*1)
-	PREFETCHT0 64(CX)(R14*2)
-	INCQ       R11
-	JMP        loop3
+line3:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done6
 
-done4:
-	RET
+value4:
+	CMPQ    R8, (DI)
+	JAE     ended5
+	MOVBLZX (BX)(R8*1), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVBLZX (SI)(R8*1), R11
+	MOVB    R11, (AX)(R13*1)
+	INCQ    R8
+	JMP     value4
 
-// func place1to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place1to4AVX2(SB), NOSPLIT, $0-64
-	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
-	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
-	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
-
-loop5:
-	CMPQ       R11, DI
-	JGE        done6
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVBLZX    (SI)(R11*1), R13
-	MOVB       R13, (AX)(R14*1)
-	MOVL       R12, (CX)(R14*4)
-	PREFETCHT0 64(AX)(R14*1)
-	PREFETCHT0 64(CX)(R14*4)
-	INCQ       R11
-	JMP        loop5
+ended5:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line3
 
 done6:
 	RET
 
-// func place1to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// func place1to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 // Requires: BMI2, MMX+
-TEXT ·place1to8AVX2(SB), NOSPLIT, $0-64
+TEXT ·place1to2AVX2(SB), NOSPLIT, $0-64
 	MOVQ  values+0(FP), AX
 	MOVQ  rows+8(FP), CX
 	MOVQ  cursors+16(FP), DX
@@ -141,92 +110,61 @@ loop7:
 	ADDQ       R9, R12
 	MOVBLZX    (SI)(R11*1), R13
 	MOVB       R13, (AX)(R14*1)
-	MOVQ       R12, (CX)(R14*8)
+	MOVW       R12, (CX)(R14*2)
 	PREFETCHT0 64(AX)(R14*1)
-	PREFETCHT0 64(CX)(R14*8)
+	PREFETCHT0 64(CX)(R14*2)
 	INCQ       R11
 	JMP        loop7
 
 done8:
 	RET
 
-// func place2to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place2to1AVX2(SB), NOSPLIT, $0-64
+// func deal1by2AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal1by2AVX2(SB), NOSPLIT, $0-80
 	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
+	MOVQ  keys+8(FP), CX
 	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
+	MOVQ  indices+24(FP), BX
 	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
 
-loop9:
-	CMPQ       R11, DI
-	JGE        done10
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVWLZX    (SI)(R11*2), R13
-	MOVW       R13, (AX)(R14*2)
-	MOVB       R12, (CX)(R14*1)
-	PREFETCHT0 64(AX)(R14*2)
-	PREFETCHT0 64(CX)(R14*1)
-	INCQ       R11
-	JMP        loop9
+line9:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done12
 
-done10:
-	RET
+value10:
+	CMPQ    R8, (DI)
+	JAE     ended11
+	MOVWLZX (BX)(R8*2), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVBLZX (SI)(R8*1), R11
+	MOVB    R11, (AX)(R13*1)
+	INCQ    R8
+	JMP     value10
 
-// func place2to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place2to2AVX2(SB), NOSPLIT, $0-64
-	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
-	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
-	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
-
-loop11:
-	CMPQ       R11, DI
-	JGE        done12
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVWLZX    (SI)(R11*2), R13
-	MOVW       R13, (AX)(R14*2)
-	MOVW       R12, (CX)(R14*2)
-	PREFETCHT0 64(AX)(R14*2)
-	PREFETCHT0 64(CX)(R14*2)
-	INCQ       R11
-	JMP        loop11
+ended11:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line9
 
 done12:
 	RET
 
-// func place2to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// func place1to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 // Requires: BMI2, MMX+
-TEXT ·place2to4AVX2(SB), NOSPLIT, $0-64
+TEXT ·place1to4AVX2(SB), NOSPLIT, $0-64
 	MOVQ  values+0(FP), AX
 	MOVQ  rows+8(FP), CX
 	MOVQ  cursors+16(FP), DX
@@ -250,10 +188,10 @@ loop13:
 	MOVQ       R15, (DX)(R13*8)
 	SHRXQ      R8, R12, R12
 	ADDQ       R9, R12
-	MOVWLZX    (SI)(R11*2), R13
-	MOVW       R13, (AX)(R14*2)
+	MOVBLZX    (SI)(R11*1), R13
+	MOVB       R13, (AX)(R14*1)
 	MOVL       R12, (CX)(R14*4)
-	PREFETCHT0 64(AX)(R14*2)
+	PREFETCHT0 64(AX)(R14*1)
 	PREFETCHT0 64(CX)(R14*4)
 	INCQ       R11
 	JMP        loop13
@@ -261,83 +199,52 @@ loop13:
 done14:
 	RET
 
-// func place2to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place2to8AVX2(SB), NOSPLIT, $0-64
+// func deal1by4AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal1by4AVX2(SB), NOSPLIT, $0-80
 	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
+	MOVQ  keys+8(FP), CX
 	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
+	MOVQ  indices+24(FP), BX
 	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
 
-loop15:
-	CMPQ       R11, DI
-	JGE        done16
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVWLZX    (SI)(R11*2), R13
-	MOVW       R13, (AX)(R14*2)
-	MOVQ       R12, (CX)(R14*8)
-	PREFETCHT0 64(AX)(R14*2)
-	PREFETCHT0 64(CX)(R14*8)
-	INCQ       R11
-	JMP        loop15
+line15:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done18
 
-done16:
-	RET
+value16:
+	CMPQ    R8, (DI)
+	JAE     ended17
+	MOVL    (BX)(R8*4), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVBLZX (SI)(R8*1), R11
+	MOVB    R11, (AX)(R13*1)
+	INCQ    R8
+	JMP     value16
 
-// func place4to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place4to1AVX2(SB), NOSPLIT, $0-64
-	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
-	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
-	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
-
-loop17:
-	CMPQ       R11, DI
-	JGE        done18
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVL       (SI)(R11*4), R13
-	MOVL       R13, (AX)(R14*4)
-	MOVB       R12, (CX)(R14*1)
-	PREFETCHT0 64(AX)(R14*4)
-	PREFETCHT0 64(CX)(R14*1)
-	INCQ       R11
-	JMP        loop17
+ended17:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line15
 
 done18:
 	RET
 
-// func place4to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// func place1to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 // Requires: BMI2, MMX+
-TEXT ·place4to2AVX2(SB), NOSPLIT, $0-64
+TEXT ·place1to8AVX2(SB), NOSPLIT, $0-64
 	MOVQ  values+0(FP), AX
 	MOVQ  rows+8(FP), CX
 	MOVQ  cursors+16(FP), DX
@@ -361,94 +268,63 @@ loop19:
 	MOVQ       R15, (DX)(R13*8)
 	SHRXQ      R8, R12, R12
 	ADDQ       R9, R12
-	MOVL       (SI)(R11*4), R13
-	MOVL       R13, (AX)(R14*4)
-	MOVW       R12, (CX)(R14*2)
-	PREFETCHT0 64(AX)(R14*4)
-	PREFETCHT0 64(CX)(R14*2)
+	MOVBLZX    (SI)(R11*1), R13
+	MOVB       R13, (AX)(R14*1)
+	MOVQ       R12, (CX)(R14*8)
+	PREFETCHT0 64(AX)(R14*1)
+	PREFETCHT0 64(CX)(R14*8)
 	INCQ       R11
 	JMP        loop19
 
 done20:
 	RET
 
-// func place4to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place4to4AVX2(SB), NOSPLIT, $0-64
+// func deal1by8AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal1by8AVX2(SB), NOSPLIT, $0-80
 	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
+	MOVQ  keys+8(FP), CX
 	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
+	MOVQ  indices+24(FP), BX
 	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
 
-loop21:
-	CMPQ       R11, DI
-	JGE        done22
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVL       (SI)(R11*4), R13
-	MOVL       R13, (AX)(R14*4)
-	MOVL       R12, (CX)(R14*4)
-	PREFETCHT0 64(AX)(R14*4)
-	PREFETCHT0 64(CX)(R14*4)
-	INCQ       R11
-	JMP        loop21
+line21:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done24
 
-done22:
-	RET
+value22:
+	CMPQ    R8, (DI)
+	JAE     ended23
+	MOVQ    (BX)(R8*8), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVBLZX (SI)(R8*1), R11
+	MOVB    R11, (AX)(R13*1)
+	INCQ    R8
+	JMP     value22
 
-// func place4to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place4to8AVX2(SB), NOSPLIT, $0-64
-	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
-	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
-	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
-
-loop23:
-	CMPQ       R11, DI
-	JGE        done24
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVL       (SI)(R11*4), R13
-	MOVL       R13, (AX)(R14*4)
-	MOVQ       R12, (CX)(R14*8)
-	PREFETCHT0 64(AX)(R14*4)
-	PREFETCHT0 64(CX)(R14*8)
-	INCQ       R11
-	JMP        loop23
+ended23:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line21
 
 done24:
 	RET
 
-// func place8to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// func place2to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 // Requires: BMI2, MMX+
-TEXT ·place8to1AVX2(SB), NOSPLIT, $0-64
+TEXT ·place2to1AVX2(SB), NOSPLIT, $0-64
 	MOVQ  values+0(FP), AX
 	MOVQ  rows+8(FP), CX
 	MOVQ  cursors+16(FP), DX
@@ -472,10 +348,10 @@ loop25:
 	MOVQ       R15, (DX)(R13*8)
 	SHRXQ      R8, R12, R12
 	ADDQ       R9, R12
-	MOVQ       (SI)(R11*8), R13
-	MOVQ       R13, (AX)(R14*8)
+	MOVWLZX    (SI)(R11*2), R13
+	MOVW       R13, (AX)(R14*2)
 	MOVB       R12, (CX)(R14*1)
-	PREFETCHT0 64(AX)(R14*8)
+	PREFETCHT0 64(AX)(R14*2)
 	PREFETCHT0 64(CX)(R14*1)
 	INCQ       R11
 	JMP        loop25
@@ -483,83 +359,52 @@ loop25:
 done26:
 	RET
 
-// func place8to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place8to2AVX2(SB), NOSPLIT, $0-64
+// func deal2by1AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal2by1AVX2(SB), NOSPLIT, $0-80
 	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
+	MOVQ  keys+8(FP), CX
 	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
+	MOVQ  indices+24(FP), BX
 	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
 
-loop27:
-	CMPQ       R11, DI
-	JGE        done28
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVQ       (SI)(R11*8), R13
-	MOVQ       R13, (AX)(R14*8)
-	MOVW       R12, (CX)(R14*2)
-	PREFETCHT0 64(AX)(R14*8)
-	PREFETCHT0 64(CX)(R14*2)
-	INCQ       R11
-	JMP        loop27
+line27:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done30
 
-done28:
-	RET
+value28:
+	CMPQ    R8, (DI)
+	JAE     ended29
+	MOVBLZX (BX)(R8*1), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVWLZX (SI)(R8*2), R11
+	MOVW    R11, (AX)(R13*2)
+	INCQ    R8
+	JMP     value28
 
-// func place8to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
-// Requires: BMI2, MMX+
-TEXT ·place8to4AVX2(SB), NOSPLIT, $0-64
-	MOVQ  values+0(FP), AX
-	MOVQ  rows+8(FP), CX
-	MOVQ  cursors+16(FP), DX
-	MOVQ  keys+24(FP), BX
-	MOVQ  src+32(FP), SI
-	MOVQ  n+40(FP), DI
-	MOVQ  shift+48(FP), R8
-	MOVQ  base+56(FP), R9
-	MOVQ  $-1, R10
-	BZHIQ R8, R10, R10
-	XORQ  R11, R11
-
-loop29:
-	CMPQ       R11, DI
-	JGE        done30
-	MOVL       (BX)(R11*4), R12
-	MOVQ       R10, R13
-	ANDQ       R12, R13
-	MOVQ       (DX)(R13*8), R14
-	LEAQ       1(R14), R15
-	MOVQ       R15, (DX)(R13*8)
-	SHRXQ      R8, R12, R12
-	ADDQ       R9, R12
-	MOVQ       (SI)(R11*8), R13
-	MOVQ       R13, (AX)(R14*8)
-	MOVL       R12, (CX)(R14*4)
-	PREFETCHT0 64(AX)(R14*8)
-	PREFETCHT0 64(CX)(R14*4)
-	INCQ       R11
-	JMP        loop29
+ended29:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line27
 
 done30:
 	RET
 
-// func place8to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// func place2to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 // Requires: BMI2, MMX+
-TEXT ·place8to8AVX2(SB), NOSPLIT, $0-64
+TEXT ·place2to2AVX2(SB), NOSPLIT, $0-64
 	MOVQ  values+0(FP), AX
 	MOVQ  rows+8(FP), CX
 	MOVQ  cursors+16(FP), DX
@@ -583,13 +428,856 @@ loop31:
 	MOVQ       R15, (DX)(R13*8)
 	SHRXQ      R8, R12, R12
 	ADDQ       R9, R12
+	MOVWLZX    (SI)(R11*2), R13
+	MOVW       R13, (AX)(R14*2)
+	MOVW       R12, (CX)(R14*2)
+	PREFETCHT0 64(AX)(R14*2)
+	PREFETCHT0 64(CX)(R14*2)
+	INCQ       R11
+	JMP        loop31
+
+done32:
+	RET
+
+// func deal2by2AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal2by2AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line33:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done36
+
+value34:
+	CMPQ    R8, (DI)
+	JAE     ended35
+	MOVWLZX (BX)(R8*2), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVWLZX (SI)(R8*2), R11
+	MOVW    R11, (AX)(R13*2)
+	INCQ    R8
+	JMP     value34
+
+ended35:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line33
+
+done36:
+	RET
+
+// func place2to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place2to4AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop37:
+	CMPQ       R11, DI
+	JGE        done38
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVWLZX    (SI)(R11*2), R13
+	MOVW       R13, (AX)(R14*2)
+	MOVL       R12, (CX)(R14*4)
+	PREFETCHT0 64(AX)(R14*2)
+	PREFETCHT0 64(CX)(R14*4)
+	INCQ       R11
+	JMP        loop37
+
+done38:
+	RET
+
+// func deal2by4AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal2by4AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line39:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done42
+
+value40:
+	CMPQ    R8, (DI)
+	JAE     ended41
+	MOVL    (BX)(R8*4), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVWLZX (SI)(R8*2), R11
+	MOVW    R11, (AX)(R13*2)
+	INCQ    R8
+	JMP     value40
+
+ended41:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line39
+
+done42:
+	RET
+
+// func place2to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place2to8AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop43:
+	CMPQ       R11, DI
+	JGE        done44
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVWLZX    (SI)(R11*2), R13
+	MOVW       R13, (AX)(R14*2)
+	MOVQ       R12, (CX)(R14*8)
+	PREFETCHT0 64(AX)(R14*2)
+	PREFETCHT0 64(CX)(R14*8)
+	INCQ       R11
+	JMP        loop43
+
+done44:
+	RET
+
+// func deal2by8AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal2by8AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line45:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done48
+
+value46:
+	CMPQ    R8, (DI)
+	JAE     ended47
+	MOVQ    (BX)(R8*8), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVWLZX (SI)(R8*2), R11
+	MOVW    R11, (AX)(R13*2)
+	INCQ    R8
+	JMP     value46
+
+ended47:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line45
+
+done48:
+	RET
+
+// func place4to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place4to1AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop49:
+	CMPQ       R11, DI
+	JGE        done50
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVL       (SI)(R11*4), R13
+	MOVL       R13, (AX)(R14*4)
+	MOVB       R12, (CX)(R14*1)
+	PREFETCHT0 64(AX)(R14*4)
+	PREFETCHT0 64(CX)(R14*1)
+	INCQ       R11
+	JMP        loop49
+
+done50:
+	RET
+
+// func deal4by1AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal4by1AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line51:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done54
+
+value52:
+	CMPQ    R8, (DI)
+	JAE     ended53
+	MOVBLZX (BX)(R8*1), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVL    (SI)(R8*4), R11
+	MOVL    R11, (AX)(R13*4)
+	INCQ    R8
+	JMP     value52
+
+ended53:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line51
+
+done54:
+	RET
+
+// func place4to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place4to2AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop55:
+	CMPQ       R11, DI
+	JGE        done56
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVL       (SI)(R11*4), R13
+	MOVL       R13, (AX)(R14*4)
+	MOVW       R12, (CX)(R14*2)
+	PREFETCHT0 64(AX)(R14*4)
+	PREFETCHT0 64(CX)(R14*2)
+	INCQ       R11
+	JMP        loop55
+
+done56:
+	RET
+
+// func deal4by2AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal4by2AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line57:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done60
+
+value58:
+	CMPQ    R8, (DI)
+	JAE     ended59
+	MOVWLZX (BX)(R8*2), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVL    (SI)(R8*4), R11
+	MOVL    R11, (AX)(R13*4)
+	INCQ    R8
+	JMP     value58
+
+ended59:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line57
+
+done60:
+	RET
+
+// func place4to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place4to4AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop61:
+	CMPQ       R11, DI
+	JGE        done62
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVL       (SI)(R11*4), R13
+	MOVL       R13, (AX)(R14*4)
+	MOVL       R12, (CX)(R14*4)
+	PREFETCHT0 64(AX)(R14*4)
+	PREFETCHT0 64(CX)(R14*4)
+	INCQ       R11
+	JMP        loop61
+
+done62:
+	RET
+
+// func deal4by4AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal4by4AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line63:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done66
+
+value64:
+	CMPQ  R8, (DI)
+	JAE   ended65
+	MOVL  (BX)(R8*4), R11
+	SHRXQ R10, R11, R12
+	MOVQ  (DX)(R12*8), R13
+	INCQ  (DX)(R12*8)
+	BZHIQ R10, R11, R11
+	ORQ   R9, R11
+	MOVL  R11, (CX)(R13*4)
+	MOVL  (SI)(R8*4), R11
+	MOVL  R11, (AX)(R13*4)
+	INCQ  R8
+	JMP   value64
+
+ended65:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line63
+
+done66:
+	RET
+
+// func place4to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place4to8AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop67:
+	CMPQ       R11, DI
+	JGE        done68
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVL       (SI)(R11*4), R13
+	MOVL       R13, (AX)(R14*4)
+	MOVQ       R12, (CX)(R14*8)
+	PREFETCHT0 64(AX)(R14*4)
+	PREFETCHT0 64(CX)(R14*8)
+	INCQ       R11
+	JMP        loop67
+
+done68:
+	RET
+
+// func deal4by8AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal4by8AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line69:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done72
+
+value70:
+	CMPQ  R8, (DI)
+	JAE   ended71
+	MOVQ  (BX)(R8*8), R11
+	SHRXQ R10, R11, R12
+	MOVQ  (DX)(R12*8), R13
+	INCQ  (DX)(R12*8)
+	BZHIQ R10, R11, R11
+	ORQ   R9, R11
+	MOVL  R11, (CX)(R13*4)
+	MOVL  (SI)(R8*4), R11
+	MOVL  R11, (AX)(R13*4)
+	INCQ  R8
+	JMP   value70
+
+ended71:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line69
+
+done72:
+	RET
+
+// func place8to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place8to1AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop73:
+	CMPQ       R11, DI
+	JGE        done74
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVQ       (SI)(R11*8), R13
+	MOVQ       R13, (AX)(R14*8)
+	MOVB       R12, (CX)(R14*1)
+	PREFETCHT0 64(AX)(R14*8)
+	PREFETCHT0 64(CX)(R14*1)
+	INCQ       R11
+	JMP        loop73
+
+done74:
+	RET
+
+// func deal8by1AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal8by1AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line75:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done78
+
+value76:
+	CMPQ    R8, (DI)
+	JAE     ended77
+	MOVBLZX (BX)(R8*1), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVQ    (SI)(R8*8), R11
+	MOVQ    R11, (AX)(R13*8)
+	INCQ    R8
+	JMP     value76
+
+ended77:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line75
+
+done78:
+	RET
+
+// func place8to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place8to2AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop79:
+	CMPQ       R11, DI
+	JGE        done80
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVQ       (SI)(R11*8), R13
+	MOVQ       R13, (AX)(R14*8)
+	MOVW       R12, (CX)(R14*2)
+	PREFETCHT0 64(AX)(R14*8)
+	PREFETCHT0 64(CX)(R14*2)
+	INCQ       R11
+	JMP        loop79
+
+done80:
+	RET
+
+// func deal8by2AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal8by2AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line81:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done84
+
+value82:
+	CMPQ    R8, (DI)
+	JAE     ended83
+	MOVWLZX (BX)(R8*2), R11
+	SHRXQ   R10, R11, R12
+	MOVQ    (DX)(R12*8), R13
+	INCQ    (DX)(R12*8)
+	BZHIQ   R10, R11, R11
+	ORQ     R9, R11
+	MOVL    R11, (CX)(R13*4)
+	MOVQ    (SI)(R8*8), R11
+	MOVQ    R11, (AX)(R13*8)
+	INCQ    R8
+	JMP     value82
+
+ended83:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line81
+
+done84:
+	RET
+
+// func place8to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place8to4AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop85:
+	CMPQ       R11, DI
+	JGE        done86
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
+	MOVQ       (SI)(R11*8), R13
+	MOVQ       R13, (AX)(R14*8)
+	MOVL       R12, (CX)(R14*4)
+	PREFETCHT0 64(AX)(R14*8)
+	PREFETCHT0 64(CX)(R14*4)
+	INCQ       R11
+	JMP        loop85
+
+done86:
+	RET
+
+// func deal8by4AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal8by4AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line87:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done90
+
+value88:
+	CMPQ  R8, (DI)
+	JAE   ended89
+	MOVL  (BX)(R8*4), R11
+	SHRXQ R10, R11, R12
+	MOVQ  (DX)(R12*8), R13
+	INCQ  (DX)(R12*8)
+	BZHIQ R10, R11, R11
+	ORQ   R9, R11
+	MOVL  R11, (CX)(R13*4)
+	MOVQ  (SI)(R8*8), R11
+	MOVQ  R11, (AX)(R13*8)
+	INCQ  R8
+	JMP   value88
+
+ended89:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line87
+
+done90:
+	RET
+
+// func place8to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+// Requires: BMI2, MMX+
+TEXT ·place8to8AVX2(SB), NOSPLIT, $0-64
+	MOVQ  values+0(FP), AX
+	MOVQ  rows+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  keys+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  n+40(FP), DI
+	MOVQ  shift+48(FP), R8
+	MOVQ  base+56(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R8, R10, R10
+	XORQ  R11, R11
+
+loop91:
+	CMPQ       R11, DI
+	JGE        done92
+	MOVL       (BX)(R11*4), R12
+	MOVQ       R10, R13
+	ANDQ       R12, R13
+	MOVQ       (DX)(R13*8), R14
+	LEAQ       1(R14), R15
+	MOVQ       R15, (DX)(R13*8)
+	SHRXQ      R8, R12, R12
+	ADDQ       R9, R12
 	MOVQ       (SI)(R11*8), R13
 	MOVQ       R13, (AX)(R14*8)
 	MOVQ       R12, (CX)(R14*8)
 	PREFETCHT0 64(AX)(R14*8)
 	PREFETCHT0 64(CX)(R14*8)
 	INCQ       R11
-	JMP        loop31
+	JMP        loop91
 
-done32:
+done92:
+	RET
+
+// func deal8by8AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+// Requires: BMI2
+TEXT ·deal8by8AVX2(SB), NOSPLIT, $0-80
+	MOVQ  values+0(FP), AX
+	MOVQ  keys+8(FP), CX
+	MOVQ  cursors+16(FP), DX
+	MOVQ  indices+24(FP), BX
+	MOVQ  src+32(FP), SI
+	MOVQ  ends+40(FP), DI
+	MOVQ  at+56(FP), R8
+	MOVQ  line+64(FP), R9
+	MOVQ  shift+72(FP), R10
+	SHLXQ R10, R9, R9
+
+line93:
+	SUBQ $0x01, lines+48(FP)
+	JLT  done96
+
+value94:
+	CMPQ  R8, (DI)
+	JAE   ended95
+	MOVQ  (BX)(R8*8), R11
+	SHRXQ R10, R11, R12
+	MOVQ  (DX)(R12*8), R13
+	INCQ  (DX)(R12*8)
+	BZHIQ R10, R11, R11
+	ORQ   R9, R11
+	MOVL  R11, (CX)(R13*4)
+	MOVQ  (SI)(R8*8), R11
+	MOVQ  R11, (AX)(R13*8)
+	INCQ  R8
+	JMP   value94
+
+ended95:
+	ADDQ  $0x08, DI
+	MOVQ  $0x00000001, R11
+	SHLXQ R10, R11, R11
+	ADDQ  R11, R9
+	JMP   line93
+
+done96:
 	RET

@@ -8,11 +8,25 @@ package vec
 //go:noescape
 func place1to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 
+// deal1by1AVX2 goes through lines of values of 1 bytes with indices of 1, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal1by1AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+
 // place1to2AVX2 stores n values of 1 bytes, and the upper bits of their keys plus base in 2 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
 //
 //go:noescape
 func place1to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+
+// deal1by2AVX2 goes through lines of values of 1 bytes with indices of 2, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal1by2AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
 
 // place1to4AVX2 stores n values of 1 bytes, and the upper bits of their keys plus base in 4 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
@@ -20,11 +34,25 @@ func place1to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src 
 //go:noescape
 func place1to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 
+// deal1by4AVX2 goes through lines of values of 1 bytes with indices of 4, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal1by4AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+
 // place1to8AVX2 stores n values of 1 bytes, and the upper bits of their keys plus base in 8 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
 //
 //go:noescape
 func place1to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+
+// deal1by8AVX2 goes through lines of values of 1 bytes with indices of 8, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal1by8AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
 
 // place2to1AVX2 stores n values of 2 bytes, and the upper bits of their keys plus base in 1 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
@@ -32,11 +60,25 @@ func place1to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src 
 //go:noescape
 func place2to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 
+// deal2by1AVX2 goes through lines of values of 2 bytes with indices of 1, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal2by1AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+
 // place2to2AVX2 stores n values of 2 bytes, and the upper bits of their keys plus base in 2 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
 //
 //go:noescape
 func place2to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+
+// deal2by2AVX2 goes through lines of values of 2 bytes with indices of 2, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal2by2AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
 
 // place2to4AVX2 stores n values of 2 bytes, and the upper bits of their keys plus base in 4 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
@@ -44,11 +86,25 @@ func place2to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src 
 //go:noescape
 func place2to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 
+// deal2by4AVX2 goes through lines of values of 2 bytes with indices of 4, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal2by4AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+
 // place2to8AVX2 stores n values of 2 bytes, and the upper bits of their keys plus base in 8 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
 //
 //go:noescape
 func place2to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+
+// deal2by8AVX2 goes through lines of values of 2 bytes with indices of 8, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal2by8AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
 
 // place4to1AVX2 stores n values of 4 bytes, and the upper bits of their keys plus base in 1 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
@@ -56,11 +112,25 @@ func place2to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src 
 //go:noescape
 func place4to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 
+// deal4by1AVX2 goes through lines of values of 4 bytes with indices of 1, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal4by1AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+
 // place4to2AVX2 stores n values of 4 bytes, and the upper bits of their keys plus base in 2 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
 //
 //go:noescape
 func place4to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+
+// deal4by2AVX2 goes through lines of values of 4 bytes with indices of 2, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal4by2AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
 
 // place4to4AVX2 stores n values of 4 bytes, and the upper bits of their keys plus base in 4 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
@@ -68,11 +138,25 @@ func place4to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src 
 //go:noescape
 func place4to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 
+// deal4by4AVX2 goes through lines of values of 4 bytes with indices of 4, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal4by4AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+
 // place4to8AVX2 stores n values of 4 bytes, and the upper bits of their keys plus base in 8 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
 //
 //go:noescape
 func place4to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+
+// deal4by8AVX2 goes through lines of values of 4 bytes with indices of 8, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal4by8AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
 
 // place8to1AVX2 stores n values of 8 bytes, and the upper bits of their keys plus base in 1 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
@@ -80,11 +164,25 @@ func place4to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src 
 //go:noescape
 func place8to1AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 
+// deal8by1AVX2 goes through lines of values of 8 bytes with indices of 1, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal8by1AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+
 // place8to2AVX2 stores n values of 8 bytes, and the upper bits of their keys plus base in 2 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
 //
 //go:noescape
 func place8to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+
+// deal8by2AVX2 goes through lines of values of 8 bytes with indices of 2, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal8by2AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
 
 // place8to4AVX2 stores n values of 8 bytes, and the upper bits of their keys plus base in 4 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
@@ -92,8 +190,22 @@ func place8to2AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src 
 //go:noescape
 func place8to4AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
 
+// deal8by4AVX2 goes through lines of values of 8 bytes with indices of 4, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal8by4AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)
+
 // place8to8AVX2 stores n values of 8 bytes, and the upper bits of their keys plus base in 8 bytes, at
 // the places in values and rows that the cursors of the lower shift bits say, and moves these on.
 //
 //go:noescape
 func place8to8AVX2(values *byte, rows *byte, cursors *uint64, keys *uint32, src *byte, n int, shift uint64, base uint64)
+
+// deal8by8AVX2 goes through lines of values of 8 bytes with indices of 8, which begin at number at and have
+// the given ends. Each value, and 4 bytes of its line's number with the lower shift bits of its index behind it,
+// goes to the place that the cursor of the upper bits of its index says, which it moves on.
+//
+//go:noescape
+func deal8by8AVX2(values *byte, keys *byte, cursors *uint64, indices *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, shift uint64)

@@ -62,10 +62,7 @@ func ScatterRows(dst []byte, size, cols int, pointers []byte, pt Index, indices 
 		return err
 	}
 	from, to := int(pt.At(pointers, 0)), int(pt.At(pointers, rows))
-	if err := CheckIndices(indices[from*t.Size():to*t.Size()], t, uint64(cols)); err != nil {
-		if ie, ok := err.(*IndexError); ok {
-			ie.At += from
-		}
+	if err := checkRange(indices, t, from, to, uint64(cols)); err != nil {
 		return err
 	}
 	if len(dst) == 0 {

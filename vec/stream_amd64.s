@@ -136,6 +136,38 @@ done6:
 	VZEROUPPER
 	RET
 
+// func streamTileAVX512(dst *byte, dstStride int, src *byte, srcStride int, rows int, n int)
+// Requires: AVX, AVX512F
+TEXT ·streamTileAVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   dstStride+8(FP), CX
+	MOVQ   src+16(FP), DX
+	MOVQ   srcStride+24(FP), BX
+	MOVQ   rows+32(FP), SI
+	MOVQ   n+40(FP), DI
+	VPXORQ Z0, Z0, Z0
+
+row7:
+	TESTQ SI, SI
+	JE    done9
+	XORQ  R8, R8
+
+line8:
+	VMOVDQU64 (DX)(R8*1), Z1
+	VMOVNTDQ  Z1, (AX)(R8*1)
+	VMOVDQU64 Z0, (DX)(R8*1)
+	ADDQ      $0x40, R8
+	CMPQ      R8, DI
+	JL        line8
+	ADDQ      CX, AX
+	ADDQ      BX, DX
+	DECQ      SI
+	JMP       row7
+
+done9:
+	VZEROUPPER
+	RET
+
 // func streamCopyAVX2(dst *byte, src *byte, n int, next *[4]uintptr)
 // Requires: AVX, MMX+
 TEXT ·streamCopyAVX2(SB), NOSPLIT, $0-32
@@ -148,9 +180,9 @@ TEXT ·streamCopyAVX2(SB), NOSPLIT, $0-32
 	MOVQ 16(BX), R8
 	MOVQ 24(BX), R9
 
-long7:
+long10:
 	CMPQ       DX, $0x00000100
-	JL         short8
+	JL         short11
 	PREFETCHT0 (SI)
 	ADDQ       DI, SI
 	PREFETCHT0 (R8)
@@ -186,11 +218,11 @@ long7:
 	ADDQ       $0x00000100, CX
 	ADDQ       $0x00000100, AX
 	SUBQ       $0x00000100, DX
-	JMP        long7
+	JMP        long10
 
-short8:
+short11:
 	TESTQ      DX, DX
-	JE         done9
+	JE         done12
 	PREFETCHT0 (SI)
 	ADDQ       DI, SI
 	PREFETCHT0 (R8)
@@ -202,9 +234,9 @@ short8:
 	ADDQ       $0x40, CX
 	ADDQ       $0x40, AX
 	SUBQ       $0x40, DX
-	JMP        short8
+	JMP        short11
 
-done9:
+done12:
 	MOVQ SI, (BX)
 	MOVQ R8, 16(BX)
 	VZEROUPPER
@@ -223,9 +255,9 @@ TEXT ·streamMoveAVX2(SB), NOSPLIT, $0-32
 	MOVQ  16(BX), R8
 	MOVQ  24(BX), R9
 
-long10:
+long13:
 	CMPQ       DX, $0x00000100
-	JL         short11
+	JL         short14
 	PREFETCHT0 (SI)
 	ADDQ       DI, SI
 	PREFETCHT0 (R8)
@@ -269,11 +301,11 @@ long10:
 	ADDQ       $0x00000100, CX
 	ADDQ       $0x00000100, AX
 	SUBQ       $0x00000100, DX
-	JMP        long10
+	JMP        long13
 
-short11:
+short14:
 	TESTQ      DX, DX
-	JE         done12
+	JE         done15
 	PREFETCHT0 (SI)
 	ADDQ       DI, SI
 	PREFETCHT0 (R8)
@@ -287,11 +319,46 @@ short11:
 	ADDQ       $0x40, CX
 	ADDQ       $0x40, AX
 	SUBQ       $0x40, DX
-	JMP        short11
+	JMP        short14
 
-done12:
+done15:
 	MOVQ SI, (BX)
 	MOVQ R8, 16(BX)
+	VZEROUPPER
+	RET
+
+// func streamTileAVX2(dst *byte, dstStride int, src *byte, srcStride int, rows int, n int)
+// Requires: AVX, AVX2
+TEXT ·streamTileAVX2(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  dstStride+8(FP), CX
+	MOVQ  src+16(FP), DX
+	MOVQ  srcStride+24(FP), BX
+	MOVQ  rows+32(FP), SI
+	MOVQ  n+40(FP), DI
+	VPXOR Y0, Y0, Y0
+
+row16:
+	TESTQ SI, SI
+	JE    done18
+	XORQ  R8, R8
+
+line17:
+	VMOVDQU  (DX)(R8*1), Y1
+	VMOVDQU  32(DX)(R8*1), Y2
+	VMOVNTDQ Y1, (AX)(R8*1)
+	VMOVNTDQ Y2, 32(AX)(R8*1)
+	VMOVDQU  Y0, (DX)(R8*1)
+	VMOVDQU  Y0, 32(DX)(R8*1)
+	ADDQ     $0x40, R8
+	CMPQ     R8, DI
+	JL       line17
+	ADDQ     CX, AX
+	ADDQ     BX, DX
+	DECQ     SI
+	JMP      row16
+
+done18:
 	VZEROUPPER
 	RET
 

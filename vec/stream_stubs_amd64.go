@@ -15,6 +15,12 @@ func streamCopyAVX512(dst *byte, src *byte, n int, next *[4]uintptr)
 //go:noescape
 func streamMoveAVX512(dst *byte, src *byte, n int, next *[4]uintptr)
 
+// streamTileAVX512 moves rows of n bytes, a multiple of 64 and not 0, to rows at multiples of 64, past the caches,
+// and leaves zeros in src.
+//
+//go:noescape
+func streamTileAVX512(dst *byte, dstStride int, src *byte, srcStride int, rows int, n int)
+
 // streamCopyAVX2 copies n bytes, a multiple of 64, to dst, which is aligned to 64, past the caches.
 // With each 64 bytes it prefetches from two addresses in next, and adds to each the step behind it.
 //
@@ -27,6 +33,12 @@ func streamCopyAVX2(dst *byte, src *byte, n int, next *[4]uintptr)
 //
 //go:noescape
 func streamMoveAVX2(dst *byte, src *byte, n int, next *[4]uintptr)
+
+// streamTileAVX2 moves rows of n bytes, a multiple of 64 and not 0, to rows at multiples of 64, past the caches,
+// and leaves zeros in src.
+//
+//go:noescape
+func streamTileAVX2(dst *byte, dstStride int, src *byte, srcStride int, rows int, n int)
 
 // storeFence waits until the streamed stores before it are visible to all.
 //

@@ -250,119 +250,6 @@ done4:
 	VZEROUPPER
 	RET
 
-// func lines4to8VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
-TEXT ·lines4to8VBMI2(SB), NOSPLIT, $0-56
-	MOVQ         values+0(FP), DX
-	MOVQ         positions+8(FP), BX
-	MOVQ         cursors+16(FP), SI
-	MOVQ         src+24(FP), DI
-	MOVQ         n+32(FP), R8
-	MOVQ         mask+40(FP), AX
-	VPBROADCASTQ AX, Z0
-	VMOVDQU64    iota64<>+0(SB), Z1
-	MOVQ         base+48(FP), AX
-	VPBROADCASTQ AX, Z2
-	MOVQ         $0x0000000000000020, AX
-	VPBROADCASTD AX, Z3
-
-loop6:
-	TESTQ       R8, R8
-	JE          done7
-	VMOVDQU64   (DI), Z4
-	VMOVDQU64   64(DI), Z5
-	VMOVDQU64   128(DI), Z6
-	VMOVDQU64   192(DI), Z7
-	MOVQ        (SI), R9
-	LEAQ        (DX)(R9*4), AX
-	LEAQ        (BX)(R9*8), CX
-	VPTESTMD    Z0, Z4, K1
-	VPTESTMD    Z0, Z5, K2
-	VPTESTMD    Z0, Z6, K3
-	VPTESTMD    Z0, Z7, K4
-	KUNPCKWD    K1, K2, K1
-	KUNPCKWD    K3, K4, K2
-	KUNPCKDQ    K1, K2, K1
-	KMOVQ       K1, R10
-	POPCNTQ     R10, R10
-	VPXORQ      Z8, Z8, Z8
-	VPCOMPRESSB Z1, K1, Z8
-	VPMOVZXBD   X8, Z9
-	VPTESTMD    Z3, Z9, K1
-	VMOVDQA64   Z9, Z10
-	VPERMI2D    Z5, Z4, Z9
-	VPERMI2D    Z7, Z6, Z10
-	VMOVDQA32   Z10, K1, Z9
-	VMOVDQU64   Z9, (AX)
-	VPMOVZXBQ   X8, Z9
-	VPADDQ      Z2, Z9, Z9
-	VMOVDQU64   Z9, (CX)
-	VPSRLDQ     $0x08, X8, X9
-	VPMOVZXBQ   X9, Z9
-	VPADDQ      Z2, Z9, Z9
-	VMOVDQU64   Z9, 64(CX)
-	CMPQ        R10, $0x10
-	JLE         stored8
-	VALIGND     $0x04, Z8, Z8, Z8
-	VPMOVZXBD   X8, Z9
-	VPTESTMD    Z3, Z9, K1
-	VMOVDQA64   Z9, Z10
-	VPERMI2D    Z5, Z4, Z9
-	VPERMI2D    Z7, Z6, Z10
-	VMOVDQA32   Z10, K1, Z9
-	VMOVDQU64   Z9, 64(AX)
-	VPMOVZXBQ   X8, Z9
-	VPADDQ      Z2, Z9, Z9
-	VMOVDQU64   Z9, 128(CX)
-	VPSRLDQ     $0x08, X8, X9
-	VPMOVZXBQ   X9, Z9
-	VPADDQ      Z2, Z9, Z9
-	VMOVDQU64   Z9, 192(CX)
-	VALIGND     $0x04, Z8, Z8, Z8
-	VPMOVZXBD   X8, Z9
-	VPTESTMD    Z3, Z9, K1
-	VMOVDQA64   Z9, Z10
-	VPERMI2D    Z5, Z4, Z9
-	VPERMI2D    Z7, Z6, Z10
-	VMOVDQA32   Z10, K1, Z9
-	VMOVDQU64   Z9, 128(AX)
-	VPMOVZXBQ   X8, Z9
-	VPADDQ      Z2, Z9, Z9
-	VMOVDQU64   Z9, 256(CX)
-	VPSRLDQ     $0x08, X8, X9
-	VPMOVZXBQ   X9, Z9
-	VPADDQ      Z2, Z9, Z9
-	VMOVDQU64   Z9, 320(CX)
-	CMPQ        R10, $0x30
-	JLE         stored8
-	VALIGND     $0x04, Z8, Z8, Z8
-	VPMOVZXBD   X8, Z9
-	VPTESTMD    Z3, Z9, K1
-	VMOVDQA64   Z9, Z10
-	VPERMI2D    Z5, Z4, Z9
-	VPERMI2D    Z7, Z6, Z10
-	VMOVDQA32   Z10, K1, Z9
-	VMOVDQU64   Z9, 192(AX)
-	VPMOVZXBQ   X8, Z4
-	VPADDQ      Z2, Z4, Z4
-	VMOVDQU64   Z4, 384(CX)
-	VPSRLDQ     $0x08, X8, X4
-	VPMOVZXBQ   X4, Z4
-	VPADDQ      Z2, Z4, Z4
-	VMOVDQU64   Z4, 448(CX)
-
-stored8:
-	ADDQ R10, R9
-	MOVQ R9, (SI)
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	DECQ R8
-	JMP  loop6
-
-done7:
-	VZEROUPPER
-	RET
-
 // func square8AVX512(dst *byte, src *byte, stride int, n int, next *byte)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·square8AVX512(SB), NOSPLIT, $0-40
@@ -373,9 +260,9 @@ TEXT ·square8AVX512(SB), NOSPLIT, $0-40
 	MOVQ next+32(FP), SI
 	LEAQ (DX)(DX*2), DI
 
-loop9:
+loop6:
 	TESTQ       BX, BX
-	JE          done10
+	JE          done7
 	MOVQ        CX, R8
 	MOVQ        SI, R9
 	VMOVDQU64   (R8), Z0
@@ -434,9 +321,9 @@ loop9:
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JMP         loop9
+	JMP         loop6
 
-done10:
+done7:
 	VZEROUPPER
 	RET
 
@@ -456,9 +343,9 @@ TEXT ·lines8to4VBMI2(SB), NOSPLIT, $0-56
 	MOVQ         $0x0000000000000010, AX
 	VPBROADCASTQ AX, Z3
 
-loop11:
+loop8:
 	TESTQ       R8, R8
-	JE          done12
+	JE          done9
 	VMOVDQU64   (DI), Z4
 	VMOVDQU64   64(DI), Z5
 	VMOVDQU64   128(DI), Z6
@@ -488,7 +375,7 @@ loop11:
 	VPADDD      Y2, Y9, Y9
 	VMOVDQU     Y9, (CX)
 	CMPQ        R10, $0x08
-	JLE         stored13
+	JLE         stored10
 	VALIGNQ     $0x01, Z8, Z8, Z8
 	VPMOVZXBQ   X8, Z9
 	VPTESTMQ    Z3, Z9, K1
@@ -512,7 +399,7 @@ loop11:
 	VPADDD      Y2, Y9, Y9
 	VMOVDQU     Y9, 64(CX)
 	CMPQ        R10, $0x18
-	JLE         stored13
+	JLE         stored10
 	VALIGNQ     $0x01, Z8, Z8, Z8
 	VPMOVZXBQ   X8, Z9
 	VPTESTMQ    Z3, Z9, K1
@@ -525,107 +412,14 @@ loop11:
 	VPADDD      Y2, Y4, Y4
 	VMOVDQU     Y4, 96(CX)
 
-stored13:
+stored10:
 	ADDQ R10, R9
 	MOVQ R9, (SI)
 	ADDQ $0x08, SI
 	ADDQ $0x00000100, DI
 	DECQ R8
-	JMP  loop11
+	JMP  loop8
 
-done12:
-	VZEROUPPER
-	RET
-
-// func lines8to8VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, AVX512VL, POPCNT
-TEXT ·lines8to8VBMI2(SB), NOSPLIT, $0-56
-	MOVQ         values+0(FP), DX
-	MOVQ         positions+8(FP), BX
-	MOVQ         cursors+16(FP), SI
-	MOVQ         src+24(FP), DI
-	MOVQ         n+32(FP), R8
-	MOVQ         mask+40(FP), AX
-	VPBROADCASTQ AX, Z0
-	VMOVDQU64    iota64<>+0(SB), Z1
-	MOVQ         base+48(FP), AX
-	VPBROADCASTQ AX, Z2
-	MOVQ         $0x0000000000000010, AX
-	VPBROADCASTQ AX, Z3
-
-loop14:
-	TESTQ       R8, R8
-	JE          done15
-	VMOVDQU64   (DI), Z4
-	VMOVDQU64   64(DI), Z5
-	VMOVDQU64   128(DI), Z6
-	VMOVDQU64   192(DI), Z7
-	MOVQ        (SI), R9
-	LEAQ        (DX)(R9*8), AX
-	LEAQ        (BX)(R9*8), CX
-	VPTESTMQ    Z0, Z4, K1
-	VPTESTMQ    Z0, Z5, K2
-	VPTESTMQ    Z0, Z6, K3
-	VPTESTMQ    Z0, Z7, K4
-	KUNPCKBW    K1, K2, K1
-	KUNPCKBW    K3, K4, K2
-	KUNPCKWD    K1, K2, K1
-	KMOVD       K1, R10
-	POPCNTQ     R10, R10
-	VPXORQ      Z8, Z8, Z8
-	VPCOMPRESSB Y1, K1, Y8
-	VPMOVZXBQ   X8, Z9
-	VPTESTMQ    Z3, Z9, K1
-	VMOVDQA64   Z9, Z10
-	VPADDQ      Z2, Z9, Z11
-	VMOVDQU64   Z11, (CX)
-	VPERMI2Q    Z5, Z4, Z9
-	VPERMI2Q    Z7, Z6, Z10
-	VMOVDQA64   Z10, K1, Z9
-	VMOVDQU64   Z9, (AX)
-	CMPQ        R10, $0x08
-	JLE         stored16
-	VALIGNQ     $0x01, Z8, Z8, Z8
-	VPMOVZXBQ   X8, Z9
-	VPTESTMQ    Z3, Z9, K1
-	VMOVDQA64   Z9, Z10
-	VPADDQ      Z2, Z9, Z11
-	VMOVDQU64   Z11, 64(CX)
-	VPERMI2Q    Z5, Z4, Z9
-	VPERMI2Q    Z7, Z6, Z10
-	VMOVDQA64   Z10, K1, Z9
-	VMOVDQU64   Z9, 64(AX)
-	VALIGNQ     $0x01, Z8, Z8, Z8
-	VPMOVZXBQ   X8, Z9
-	VPTESTMQ    Z3, Z9, K1
-	VMOVDQA64   Z9, Z10
-	VPADDQ      Z2, Z9, Z11
-	VMOVDQU64   Z11, 128(CX)
-	VPERMI2Q    Z5, Z4, Z9
-	VPERMI2Q    Z7, Z6, Z10
-	VMOVDQA64   Z10, K1, Z9
-	VMOVDQU64   Z9, 128(AX)
-	CMPQ        R10, $0x18
-	JLE         stored16
-	VALIGNQ     $0x01, Z8, Z8, Z8
-	VPMOVZXBQ   X8, Z9
-	VPTESTMQ    Z3, Z9, K1
-	VMOVDQA64   Z9, Z10
-	VPADDQ      Z2, Z9, Z11
-	VMOVDQU64   Z11, 192(CX)
-	VPERMI2Q    Z5, Z4, Z9
-	VPERMI2Q    Z7, Z6, Z10
-	VMOVDQA64   Z10, K1, Z9
-	VMOVDQU64   Z9, 192(AX)
-
-stored16:
-	ADDQ R10, R9
-	MOVQ R9, (SI)
-	ADDQ $0x08, SI
-	ADDQ $0x00000100, DI
-	DECQ R8
-	JMP  loop14
-
-done15:
+done9:
 	VZEROUPPER
 	RET

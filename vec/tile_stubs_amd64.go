@@ -14,12 +14,6 @@ func square4AVX512(dst *byte, src *byte, stride int, n int, next *byte)
 //go:noescape
 func lines4to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
 
-// lines4to8VBMI2 compacts n lines of 64 elements of 4 bytes each, with positions of 8 bytes from base. It stores
-// at each line's cursor in values and positions, where there must be room for 64, and moves the cursor on.
-//
-//go:noescape
-func lines4to8VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
-
 // square8AVX512 transposes 8 rows of 8-byte elements, stride bytes apart, in n squares. A row of the result is
 // 64 bytes, at a multiple of 256 from dst. It prefetches as many rows from next.
 //
@@ -31,9 +25,3 @@ func square8AVX512(dst *byte, src *byte, stride int, n int, next *byte)
 //
 //go:noescape
 func lines8to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
-
-// lines8to8VBMI2 compacts n lines of 32 elements of 8 bytes each, with positions of 8 bytes from base. It stores
-// at each line's cursor in values and positions, where there must be room for 32, and moves the cursor on.
-//
-//go:noescape
-func lines8to8VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)

@@ -69,7 +69,7 @@ func TestCompact(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, uint64(e)<<8|uint64(ix)))
 			for i, p := range patterns {
 				for _, n := range lengths() {
-					if n%len(patterns) != i && n > 70 && n < 1000 && p.name != "random bits" {
+					if n%len(patterns) != i && n > 40 && n < 1000 && p.name != "random bits" {
 						continue // the long tails once each
 					}
 					src := make([]byte, n*size)

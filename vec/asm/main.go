@@ -37,6 +37,7 @@ func main() {
 		{"coords", coordsKernels},
 		{"place", placeKernels},
 		{"tile", tileKernels},
+		{"drop", dropKernels},
 	} {
 		if err := write(*dir, f.name, f.make); err != nil {
 			log.Fatalf("%s: %v", f.name, err)

@@ -14,6 +14,7 @@ func streamKernels(g *gen) {
 	for _, wide := range []bool{true, false} {
 		streamCopy(g, wide, false)
 		streamCopy(g, wide, true)
+		streamTile(g, wide)
 	}
 	g.Function("storeFence")
 	g.SignatureExpr("func()")
@@ -112,6 +113,57 @@ func streamCopy(g *gen, wide, zero bool) {
 	for i := range ahead {
 		g.MOVQ(ahead[i], Mem{Base: next, Disp: 16 * i})
 	}
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// streamTile moves a tile to rows of a larger matrix.
+func streamTile(g *gen, wide bool) {
+	name := streamName("streamTile", wide)
+	g.Function(name)
+	g.SignatureExpr("func(dst *byte, dstStride int, src *byte, srcStride, rows, n int)")
+	g.Attributes(attr.NOSPLIT)
+	g.Doc(fmt.Sprintf("%s moves rows of n bytes, a multiple of 64 and not 0, to rows at multiples of 64, past the caches,", name),
+		"and leaves zeros in src.")
+	g.Pragma("noescape")
+	dst, dstStride, src, srcStride := g.gp("dst"), g.gp("dstStride"), g.gp("src"), g.gp("srcStride")
+	rows, n := g.gp("rows"), g.gp("n")
+	zero := g.ZMM()
+	if wide {
+		g.VPXORQ(zero, zero, zero)
+	} else {
+		g.VPXOR(zero.AsY(), zero.AsY(), zero.AsY())
+	}
+	row, line, done := g.label("row"), g.label("line"), g.label("done")
+	g.Label(row)
+	g.TESTQ(rows, rows)
+	g.JE(LabelRef(done))
+	at := g.GP64()
+	g.XORQ(at, at)
+	g.Label(line)
+	from, to := Mem{Base: src, Index: at, Scale: 1}, Mem{Base: dst, Index: at, Scale: 1}
+	if wide {
+		v := g.ZMM()
+		g.VMOVDQU64(from, v)
+		g.VMOVNTDQ(v, to)
+		g.VMOVDQU64(zero, from)
+	} else {
+		a, b := g.YMM(), g.YMM()
+		g.VMOVDQU(from, a)
+		g.VMOVDQU(from.Offset(32), b)
+		g.VMOVNTDQ(a, to)
+		g.VMOVNTDQ(b, to.Offset(32))
+		g.VMOVDQU(zero.AsY(), from)
+		g.VMOVDQU(zero.AsY(), from.Offset(32))
+	}
+	g.ADDQ(U8(64), at)
+	g.CMPQ(at, n)
+	g.JL(LabelRef(line))
+	g.ADDQ(dstStride, dst)
+	g.ADDQ(srcStride, src)
+	g.DECQ(rows)
+	g.JMP(LabelRef(row))
+	g.Label(done)
 	g.VZEROUPPER()
 	g.RET()
 }

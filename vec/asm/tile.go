@@ -13,9 +13,7 @@ func tileKernels(g *gen) {
 	iota := bytesIota(g)
 	for _, vsize := range []int{4, 8} {
 		square(g, vsize)
-		for _, psize := range []int{4, 8} {
-			lines(g, iota, vsize, psize)
-		}
+		lines(g, iota, vsize, 4)
 	}
 }
 

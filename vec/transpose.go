@@ -1,0 +1,163 @@
+package vec
+
+import "fmt"
+
+// StartLines makes c look at a matrix of n columns that is compressed row by row: pointers has the start of the first
+// row and the end of each, indices has a column for each value, and a value has size bytes. What follows is as with
+// Start: the values come column by column, those of a column in the order of their rows, and of a row in the order
+// that they had. (With rows and columns exchanged it is a matrix compressed column by column that comes row by
+// row.) It returns the number of values.
+//
+// Pointers and indices are checked: the error is a [*PointerError] or an [*IndexError]. They must not change during
+// the call, nor values before Next has returned false.
+func (c *Columns) StartLines(pointers []byte, pt Index, indices []byte, t Index, values []byte, size, n int) (count int, err error) {
+	rows := pt.len(pointers) - 1
+	if size < 1 || n < 0 || rows < 0 || len(values) != t.len(indices)*size {
+		panic(fmt.Sprintf("vec: %d bytes of values and %d indices in %d rows of %d elements of %d bytes do not fit", len(values), t.len(indices), rows, n, size))
+	}
+	if err := CheckPointers(pointers, pt, uint64(t.len(indices))); err != nil {
+		return 0, err
+	}
+	from, to := int(pt.At(pointers, 0)), int(pt.At(pointers, rows))
+	if err := checkRange(indices, t, from, to, uint64(n)); err != nil {
+		return 0, err
+	}
+	c.reset(size, rows, n)
+	c.compressed = true
+	count = to - from
+
+	// The size of each bucket, and so where it starts.
+	buckets := (n + 1<<c.shift - 1) >> c.shift
+	c.starts = append(c.starts[:0], make([]uint64, buckets+1)...)
+	countBuckets(c.starts[1:], indices[from*t.Size():to*t.Size()], t)
+	for b := range buckets {
+		c.starts[b+1] += c.starts[b]
+	}
+	cursors := append([]uint64(nil), c.starts[:buckets]...)
+
+	if !kernelSize(size) {
+		// What moves are the numbers of the values.
+		c.src = values
+		values, size = make([]byte, 8*t.len(indices)), 8
+		Iota(values, U64, 0)
+	}
+	c.keys, c.values = grown(c.keys, count*c.keySize()), grown(c.values, count*size)
+	var ends [256]uint64
+	at := uint64(from)
+	for line := 0; line < rows; line += len(ends) {
+		block := ends[:min(len(ends), rows-line)]
+		widenPointers(block, pointers[(line+1)*pt.Size():], pt)
+		dealAny(c.values, c.keys, cursors, indices, t.Size(), values, size, block, at, uint64(line), c.wide)
+		at = block[len(block)-1]
+	}
+	return count, nil
+}
+
+// grown returns a slice of n bytes, in the memory of b if it is long enough.
+func grown(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}
+
+// kernelSize reports whether the kernels move values of this size.
+func kernelSize(size int) bool { return size <= 16 && size&(size-1) == 0 }
+
+// checkRange is CheckIndices for a part of an array.
+func checkRange(indices []byte, t Index, from, to int, n uint64) error {
+	err := CheckIndices(indices[from*t.Size():to*t.Size()], t, n)
+	if ie, ok := err.(*IndexError); ok {
+		ie.At += from
+	}
+	return err
+}
+
+// countBuckets adds to counts how many indices each bucket has.
+func countBuckets(counts []uint64, indices []byte, t Index) {
+	switch t.Size() {
+	case 1:
+		if len(indices) > 0 {
+			counts[0] += uint64(len(indices))
+		}
+	case 2:
+		countUpper(counts, view[uint16](indices))
+	case 4:
+		countUpper(counts, view[uint32](indices))
+	default:
+		countUpper(counts, view[uint64](indices))
+	}
+}
+
+func countUpper[I uint16 | uint32 | uint64](counts []uint64, indices []I) {
+	// Neighbouring indices fall into the same bucket: two sets of counters, so that one addition need not wait
+	// for the other's.
+	if len(counts) > 64 {
+		for _, x := range indices {
+			counts[x>>bucketBits]++
+		}
+		return
+	}
+	var a, b [64]uint64
+	for len(indices) >= 2 {
+		a[indices[0]>>bucketBits&63]++
+		b[indices[1]>>bucketBits&63]++
+		indices = indices[2:]
+	}
+	for _, x := range indices {
+		a[x>>bucketBits&63]++
+	}
+	for i := range counts {
+		counts[i] += a[i] + b[i]
+	}
+}
+
+// dealGo puts each value of some lines, and its key, into the bucket of its index. The lines begin with value
+// number at and end with the given ones; line is the number of the first.
+func dealGo(values, keys []byte, cursors []uint64, indices []byte, isize int, src []byte, size int, ends []uint64, at, line uint64, wide bool) {
+	switch size {
+	case 1:
+		dealValues(values, keys, cursors, indices, isize, src, ends, at, line, wide)
+	case 2:
+		dealValues(view[uint16](values), keys, cursors, indices, isize, view[uint16](src), ends, at, line, wide)
+	case 4:
+		dealValues(view[uint32](values), keys, cursors, indices, isize, view[uint32](src), ends, at, line, wide)
+	case 8:
+		dealValues(view[uint64](values), keys, cursors, indices, isize, view[uint64](src), ends, at, line, wide)
+	default:
+		dealValues(view[word128](values), keys, cursors, indices, isize, view[word128](src), ends, at, line, wide)
+	}
+}
+
+func dealValues[T any](values []T, keys []byte, cursors []uint64, indices []byte, isize int, src []T, ends []uint64, at, line uint64, wide bool) {
+	if wide {
+		dealKeys(values, view[uint64](keys), cursors, indices, isize, src, ends, at, line)
+	} else {
+		dealKeys(values, view[uint32](keys), cursors, indices, isize, src, ends, at, line)
+	}
+}
+
+func dealKeys[T any, K uint32 | uint64](values []T, keys []K, cursors []uint64, indices []byte, isize int, src []T, ends []uint64, at, line uint64) {
+	switch isize {
+	case 1:
+		deal(values, keys, cursors, indices, src, ends, at, line)
+	case 2:
+		deal(values, keys, cursors, view[uint16](indices), src, ends, at, line)
+	case 4:
+		deal(values, keys, cursors, view[uint32](indices), src, ends, at, line)
+	default:
+		deal(values, keys, cursors, view[uint64](indices), src, ends, at, line)
+	}
+}
+
+func deal[T any, K uint32 | uint64, I uint8 | uint16 | uint32 | uint64](values []T, keys []K, cursors []uint64, indices []I, src []T, ends []uint64, at, line uint64) {
+	for _, end := range ends {
+		base := K(line) << bucketBits
+		for i, x := range indices[at:end] {
+			p := cursors[uint64(x)>>bucketBits]
+			cursors[uint64(x)>>bucketBits] = p + 1
+			values[p], keys[p] = src[at+uint64(i)], base|K(uint64(x)%(1<<bucketBits))
+		}
+		at, line = end, line+1
+	}
+}
