@@ -137,3 +137,94 @@ func TestTreeAppendLeavesOut(t *testing.T) {
 	wantIdx, wantPtr := naiveTree(dims, numbers, I32, I32)
 	checkTree(t, "pieces far apart", tree, 4, values, wantIdx, wantPtr)
 }
+
+func TestTreeAppendOrder(t *testing.T) {
+	cases := []struct {
+		dims  []uint64
+		order []int
+	}{
+		{[]uint64{7}, []int{0}}, {[]uint64{130, 90}, []int{1, 0}}, {[]uint64{5, 6, 7}, []int{0, 1, 2}}, {[]uint64{5, 6, 7}, []int{2, 1, 0}},
+		{[]uint64{5, 6, 7}, []int{1, 2, 0}}, {[]uint64{3, 8, 20, 9}, []int{0, 1, 3, 2}}, {[]uint64{3, 8, 20, 9}, []int{0, 3, 1, 2}},
+		{[]uint64{2, 4, 200, 150}, []int{0, 1, 3, 2}}, {[]uint64{1, 30000}, []int{1, 0}}, {[]uint64{3, 30000, 1}, []int{0, 2, 1}}, {[]uint64{2, 1, 300, 1}, []int{3, 1, 2, 0}},
+		// Large matrices.
+		{[]uint64{300, 200}, []int{1, 0}}, {[]uint64{2, 2, 250, 140}, []int{0, 1, 3, 2}}, {[]uint64{2, 1500, 70}, []int{0, 2, 1}},
+	}
+	for _, k := range cases {
+		ndim := len(k.dims)
+		dims := make([]uint64, ndim) // in the new order
+		for l, axis := range k.order {
+			dims[l] = k.dims[axis]
+		}
+		for i, p := range patterns {
+			e := allElems[(i+ndim)%len(allElems)]
+			ix, px := []Index{I16, U32, I64}[i%3], []Index{I64, I32}[i%2]
+			rng := rand.New(rand.NewPCG(52, uint64(i)))
+			n := size(k.dims)
+			src := make([]byte, n*e.Size())
+			p.fill(rng, src, e)
+			// The reference: the same elements in a new place.
+			moved := make([]byte, len(src))
+			for at := range n {
+				c := naiveCoords(k.dims, uint64(at))
+				to := uint64(0)
+				for l, axis := range k.order {
+					to = to*dims[l] + c[axis]
+				}
+				copy(moved[int(to)*e.Size():], src[at*e.Size():][:e.Size()])
+			}
+			values, positions, _ := naiveCompact(moved, e, U64, 0, n)
+			wantIdx, wantPtr := naiveTree(dims, view[uint64](positions), ix, px)
+			block := 1
+			for _, d := range k.dims[fixedAxes(k.order):] {
+				block *= int(d)
+			}
+			eachVersion(func(v Version) {
+				for _, piecewise := range []bool{false, true} {
+					what := fmt.Sprintf("%v: %v in %v in order %d, %s, piecewise %v", v, e, k.dims, k.order, p.name, piecewise)
+					tree := &Tree{Indices: ix, Pointers: px, Levels: make([]Level, ndim)}
+					for l := range dims {
+						tree.growLevel(l, map[bool]int{false: n + 100, true: 2}[piecewise], e.Size())
+					}
+					at := 0
+					for rounds := 0; at < n; rounds++ {
+						stop := n
+						if piecewise && block < n {
+							stop = min(n, at+2*block)
+						}
+						consumed, short := tree.AppendOrder(src[at*e.Size():stop*e.Size()], e, k.dims, k.order, uint64(at))
+						at += consumed
+						if short < 0 != (at == stop) || short >= 0 && !piecewise {
+							t.Fatalf("%s: stopped at %d, level %d is short", what, at, short)
+						}
+						if short >= 0 {
+							tree.growLevel(short, 1000+tree.Levels[short].Len, e.Size())
+						}
+						if rounds > 1000 {
+							t.Fatalf("%s: no progress at %d", what, at)
+						}
+					}
+					checkTree(t, what, tree, e.Size(), values, wantIdx, wantPtr)
+				}
+			})
+		}
+	}
+}
+
+func TestCanAppendOrder(t *testing.T) {
+	for _, c := range []struct {
+		dims  []uint64
+		order []int
+		want  bool
+	}{
+		{[]uint64{1 << 40, 1 << 20}, []int{0, 1}, true},
+		{[]uint64{1 << 40, 1 << 20}, []int{1, 0}, true},
+		{[]uint64{1 << 40, 1 << 5, 1 << 5, 1 << 5}, []int{0, 3, 2, 1}, true},
+		{[]uint64{1 << 40, 1 << 5, 1 << 6, 1 << 5}, []int{0, 3, 2, 1}, false},
+		{[]uint64{2, 1 << 5, 1 << 5, 1 << 5}, []int{3, 1, 2, 0}, false},
+		{[]uint64{1 << 60, 1 << 60, 1}, []int{2, 1, 0}, false},
+	} {
+		if got := CanAppendOrder(c.dims, c.order); got != c.want {
+			t.Errorf("%v in order %d: %v, want %v", c.dims, c.order, got, c.want)
+		}
+	}
+}
