@@ -72,6 +72,7 @@ def read(path, names=(), prefixes=()):
         "indexes": len(source.indexes),
         "entries": sum(index.count for _, index in source.indexes),
         "replayed": source.replayed,
+        "messages": {str(s.path): s.messages() for s in source.segments.values()},
     }
     if digest:
         summary["digest"] = digest

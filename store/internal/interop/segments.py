@@ -217,6 +217,21 @@ class Segment:
             except ValueError:  # an empty file can't be mapped
                 self.data = memoryview(b"")
         self.header = Header(self.data)
+        self.checked = {}  # records whose CRC was right, by offset
+
+    def messages(self):
+        """How many messages of each kind follow each other from byte 0 on."""
+        counts = {"unknown": 0, "tensor": 0, "sparse_tensor": 0}
+        at = 0
+        while at < len(self.data):
+            try:
+                message = Message(self.data, at)
+            except (Corrupt, EndOfStream):
+                break
+            kind = {TENSOR: "tensor", SPARSE_TENSOR: "sparse_tensor"}.get(message.header, "unknown")
+            counts[kind] += 1
+            at = message.end
+        return counts
 
     # Batches
 

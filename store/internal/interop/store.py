@@ -25,13 +25,21 @@ class Word:
     description: bytes = None  # where an index has it
 
 
-def tensor_at(segment, location, valid):
-    """The tensor in a record, whose CRC is checked."""
+def record_at(segment, location, valid):
+    """The bytes of a record, whose CRC is checked."""
     if location.offset + location.length > valid:
         raise Corrupt(f"{segment.path}: a record at {location.offset} ends behind {valid}")
     record = segment.record(location)
-    if crc32c(record) != location.crc:
-        raise Corrupt(f"{segment.path}: the record at {location.offset} has another CRC")
+    if segment.checked.get(location.offset) != (location.length, location.crc):
+        if crc32c(record) != location.crc:
+            raise Corrupt(f"{segment.path}: the record at {location.offset} has another CRC")
+        segment.checked[location.offset] = (location.length, location.crc)
+    return record
+
+
+def tensor_at(segment, location, valid):
+    """The tensor in a record."""
+    record = record_at(segment, location, valid)
     try:
         message = Message(record)
     except EndOfStream:
@@ -61,6 +69,7 @@ class Package(Reader):
 
     def __init__(self, path):
         self.segment = Segment(path)
+        self.segments = {0: self.segment}
         self.index = open_package(self.segment, len(self.segment.data))
         self.indexes = [(self.segment, self.index)]
         self.replayed = 0
@@ -168,7 +177,7 @@ class Store(Reader):
     def open_live(self, path):
         """Checks the files of the live set and opens what they say of names."""
         self.sources = []   # a dict of words, or a segment's index with how it was attached
-        self.indexes, self.replayed, self.packages = [], 0, []
+        self.indexes, self.replayed, self.packages, self.records = [], 0, [], []
         for number, live in sorted(self.live.items()):
             if number not in self.segments:
                 raise Corrupt(f"{path}: segment {number} is missing")
@@ -182,13 +191,12 @@ class Store(Reader):
                 raise Corrupt(f"{path}: segment {number} has {len(segment.data)} bytes of {live.valid}")
             if live.kind == LOG:
                 index = None
-                if number == self.newest:
-                    words = last_words(self.commits)
-                else:
-                    commits = segment.batches(live.valid)
-                    words = last_words(commits)
-                    if commits:
-                        index = segment.sealed_log(live.valid, commits[-1].sequence)
+                commits = self.commits if number == self.newest else segment.batches(live.valid)
+                words = last_words(commits)
+                if number != self.newest and commits:
+                    index = segment.sealed_log(live.valid, commits[-1].sequence)
+                self.records += [op.location for c in commits for op in c.operations
+                                 if op.kind == PUT and op.location.segment == number]
                 if index is None:
                     self.sources.append({n: Word(*w) for n, w in words.items()})
                     self.replayed += 1
@@ -196,7 +204,10 @@ class Store(Reader):
                     self.compare(segment, index, words)
                     self.add(segment, index, number)
             elif live.kind == COMPACTED:
-                self.add(segment, segment.sealed_file(live.valid), number)
+                index = segment.sealed_file(live.valid)
+                self.add(segment, index, number)
+                self.records += [at_home(e.location, number) for e in index.entries()
+                                 if e.location and e.location.segment == 0]
             elif live.kind == PACKAGE:
                 index = open_package(segment, live.valid)
                 if index.digest != live.attached.digest:
@@ -288,10 +299,14 @@ class Store(Reader):
         return tensor_at(self.segments[live.number], word.location, live.valid)
 
     def check(self):
+        """Checks what reading the tensors does not come by: indexes, packages, records in logs
+        that no name stands for any more."""
         for segment, index in self.indexes:
             check_index(segment, index)
         for segment, index in self.packages:
             check_package(segment, index)
+        for location in self.records:
+            record_at(self.segments[location.segment], location, self.live[location.segment].valid)
 
 
 def at_home(location, number):
