@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tstore/tstore/cmd/tstore/internal/summary"
 	"github.com/tstore/tstore/codec"
 	"github.com/tstore/tstore/codec/mtx"
 	"github.com/tstore/tstore/codec/npy"
@@ -26,6 +27,9 @@ const (
 	exitNotFound = 3
 	exitCorrupt  = 4
 	exitLocked   = 5
+
+	exitDifferent = 1 // of diff
+	exitTrouble   = 6 // of diff, for everything that is a failure otherwise
 )
 
 var errInterrupted = errors.New("interrupted")
@@ -84,6 +88,7 @@ var hints = []struct {
 	{codec.ErrEndOfStream, exitCorrupt, "make the file again"},
 	{layout.ErrLayout, exitFailure, "coo is for any shape, csr and csc are for matrices, csf is for two or more dimensions"},
 	{layout.ErrTooLarge, exitFailure, "keep it sparse: .msg and .mtx files hold sparse tensors"},
+	{summary.ErrType, exitFailure, "\"tstore get\" shows them"},
 	{errNotConfirmed, exitFailure, ""},
 	{errIndex, exitFailure, "\"tstore stat\" shows the shape"},
 	{syscall.ENOSPC, exitFailure, "make room on the disk and try again"},
@@ -91,6 +96,17 @@ var hints = []struct {
 
 // explain returns the line to print for an error, which may be empty, and the exit code.
 func explain(cmd *cobra.Command, err error) (line string, code int) {
+	if errors.Is(err, errDifferent) { // that was printed already
+		return "", exitDifferent
+	}
+	line, code = explainFailure(cmd, err)
+	if cmd.Name() == "diff" {
+		code = exitTrouble
+	}
+	return line, code
+}
+
+func explainFailure(cmd *cobra.Command, err error) (line string, code int) {
 	if errors.Is(err, syscall.EPIPE) { // who read our output has seen enough
 		return "", exitFailure
 	}

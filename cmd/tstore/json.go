@@ -16,14 +16,7 @@ func appendEntryJSON(b []byte, e *store.Entry) []byte {
 	b = appendString(b, e.Name)
 	b = append(b, `,"dtype":`...)
 	b = appendString(b, e.DType.String())
-	b = append(b, `,"shape":[`...)
-	for i, n := range e.Shape {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, n, 10)
-	}
-	b = append(b, ']')
+	b = appendShape(append(b, `,"shape":`...), e.Shape)
 	if e.DimNames != nil {
 		b = append(b, `,"dims":`...)
 		b = appendStrings(b, e.DimNames)
@@ -74,6 +67,18 @@ func appendAttrs(b []byte, attrs []layout.Attr) []byte {
 		}
 	}
 	return append(b, '}')
+}
+
+// appendShape appends an array of numbers.
+func appendShape(b []byte, shape []int64) []byte {
+	b = append(b, '[')
+	for i, n := range shape {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, n, 10)
+	}
+	return append(b, ']')
 }
 
 // appendInt appends a key, which is not the first of its object, with a number.

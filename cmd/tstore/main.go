@@ -60,7 +60,7 @@ writes. Each tensor is an Apache Arrow message; what goes in as a file comes out
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newPut(), newImport(), newGet(), newLs(), newStat(), newDu(), newConvert(), newCp(), newMv(), newRm(),
+	root.AddCommand(newPut(), newImport(), newGet(), newLs(), newStat(), newDescribe(), newDiff(), newDu(), newConvert(), newCp(), newMv(), newRm(),
 		newPack(), newUnpack(), newAttach(), newDigest(), newVerify(), newCompact(), newRepair())
 	root.PersistentFlags().BoolP(quietFlag, "q", false, "show no progress and say nothing about work that went well")
 	root.InitDefaultHelpCmd()

@@ -1,0 +1,11 @@
+// Package summary computes what describes the values of a tensor: smallest and largest, mean, standard
+// deviation, a histogram, how many are zero, NaN or infinite.
+//
+// Mean, deviation, range and histogram are over the finite values; NaNs and infinities are counted
+// apart. The elements that a sparse tensor does not store are zeros like others. Sums are taken in
+// float64 over blocks that are merged pairwise by mean and squared deviation (Chan, Golub and LeVeque
+// 1979), so that neither many values nor a large offset costs digits.
+//
+// A dense tensor is read where it lies, twice: for the range first, then for the histogram. All
+// processors share the work.
+package summary

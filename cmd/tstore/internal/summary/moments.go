@@ -1,0 +1,34 @@
+package summary
+
+import "math"
+
+// moments are the number, mean and squared deviation of finite values.
+type moments struct {
+	n, mean, squares float64
+}
+
+// merge adds the values of o.
+func (m *moments) merge(o moments) {
+	if m.n == 0 || o.n == 0 {
+		if o.n > 0 {
+			*m = o
+		}
+		return
+	}
+	n := m.n + o.n
+	delta := o.mean - m.mean
+	m.squares += o.squares + delta*delta*(m.n/n)*o.n
+	m.mean = m.mean*(m.n/n) + o.mean*(o.n/n)
+	m.n = n
+}
+
+// add adds one value.
+func (m *moments) add(v float64) {
+	m.n++
+	delta := v - m.mean
+	m.mean += v/m.n - m.mean/m.n
+	m.squares += delta * (v - m.mean)
+}
+
+// std is the standard deviation.
+func (m *moments) std() float64 { return math.Sqrt(max(m.squares, 0) / m.n) }
