@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,8 +21,8 @@ const besideSize = 6
 func init() { children["beside"] = besideChild }
 
 // besideChild writes batches of besideSize tensors with one stamp, as fast as it can:
-// large ones and small ones, some with segments of their own. Now and then it closes
-// the store, which cuts the log's file, and opens it again.
+// large ones and small ones, some with segments of their own. Now and then it compacts
+// the store, and closes it, which cuts the log's file, and opens it again.
 func besideChild(args []string) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	opts := store.WithSealing(store.Options{SegmentSize: 2 << 20}, 50, 200)
@@ -49,6 +51,11 @@ func besideChild(args []string) error {
 				return err
 			}
 			stamp++
+			if rng.IntN(10) == 0 {
+				if _, err := st.Compact(context.Background(), nil); err != nil {
+					return err
+				}
+			}
 		}
 		if err := st.Close(); err != nil {
 			return err
@@ -123,7 +130,8 @@ func TestReadersBesideWriter(t *testing.T) {
 	}
 	opened, refreshed, slowest := 0, 0, time.Duration(0)
 	var before uint64
-	for start := time.Now(); time.Since(start) < 3*time.Second; {
+	enough := func() bool { return before >= 60 && opened >= 30 }
+	for start := time.Now(); time.Since(start) < 2*time.Second || (!enough() && time.Since(start) < 20*time.Second); {
 		least := acknowledged()
 		begin := time.Now()
 		st, err := store.Open(dir, &store.Options{ReadOnly: true})
@@ -153,8 +161,77 @@ func TestReadersBesideWriter(t *testing.T) {
 		}
 	}
 	t.Logf("%d readers were opened and one refreshed %d times beside %d batches; the slowest took %v", opened, refreshed, before, slowest)
-	if before < 50 || opened < 20 {
+	if !enough() {
 		t.Errorf("too little happened for the test to mean anything")
+	}
+}
+
+// TestReaderMeetsCompaction compacts the store twice, and changes it in between, before
+// each single look that a reader takes while it opens or refreshes it: files come and
+// go under its eyes.
+func TestReaderMeetsCompaction(t *testing.T) {
+	for _, what := range []string{"open", "refresh"} {
+		t.Run(what, func(t *testing.T) {
+			total := int64(1)
+			for n := int64(0); n < total; n++ {
+				dir := filepath.Join(quickDir(t), "s")
+				st := open(t, dir, &tiny)
+				now := contents{}
+				change := func(stamp uint64) {
+					must(t, st.Update(func(tx *store.Tx) error {
+						for i := range 5 {
+							name := fmt.Sprint("n", i)
+							now[name] = stored{tensor: stamped(stamp, 100+i*900)}
+							must(t, tx.Put(name, now[name].tensor))
+						}
+						return nil
+					}))
+				}
+				compact := func() {
+					_, err := st.Compact(context.Background(), nil)
+					must(t, err)
+				}
+				change(1)
+				compact()
+				change(2)
+				before := maps.Clone(now)
+				disk := &testDisk{}
+				var ro *store.Store
+				if what == "refresh" {
+					ro = open(t, dir, store.WithFS(store.Options{ReadOnly: true}, disk))
+					change(3)
+					before = maps.Clone(now)
+				}
+				first := disk.looks.Load()
+				disk.looking = func(k int64) {
+					if k == first+n {
+						compact()
+						change(4)
+						compact()
+						compact()
+					}
+				}
+				if what == "refresh" {
+					must(t, ro.Refresh())
+				} else {
+					ro = open(t, dir, store.WithFS(store.Options{ReadOnly: true}, disk))
+				}
+				disk.looking = nil
+				total = max(total, disk.looks.Load()-first)
+				if old := compare(ro, before); old != nil {
+					if err := compare(ro, now); err != nil {
+						t.Fatalf("at look %d: neither the contents before (%v) nor those after it (%v)", n, old, err)
+					}
+				}
+				must(t, ro.Refresh())
+				must(t, compare(ro, now))
+				closeStore(t, ro)
+				closeStore(t, st)
+			}
+			if total < 10 {
+				t.Errorf("the reader looked %d times only", total)
+			}
+		})
 	}
 }
 

@@ -17,6 +17,10 @@ type reader struct {
 	replay *replay // nil while the store has no log
 }
 
+// missingTries is how often a reader reads the logs again because a segment is
+// missing.
+const missingTries = 3
+
 // listingTries is how often a reader lists the segments again because they
 // changed while it opened them.
 const listingTries = 100
@@ -62,7 +66,7 @@ func (s *Store) Refresh() error {
 // as the writer starts new ones meanwhile.
 func (s *Store) refresh() error {
 	r := s.reader
-	before := r.replay
+	before, missing := r.replay, 0
 	for range listingTries {
 		newest, err := r.list()
 		if err != nil {
@@ -71,7 +75,12 @@ func (s *Store) refresh() error {
 		if newest == nil {
 			return nil // created, but nothing in it yet
 		}
-		if err := r.advance(newest); err != nil {
+		err = r.advance(newest)
+		if errors.Is(err, errMissing) && missing < missingTries {
+			missing++ // it may have been replaced since the log was read
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		again, err := r.list()

@@ -217,6 +217,10 @@ func (r *replay) exchange(op *segment.Op) error {
 	}
 	for _, l := range op.New {
 		f, err := r.set.liveFile(l)
+		if errors.Is(err, errMissing) { // a later batch may replace it
+			r.missing[l.Number] = err
+			continue
+		}
 		if err != nil {
 			return err
 		}

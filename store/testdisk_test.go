@@ -49,7 +49,12 @@ type testDisk struct {
 	// during is called while a sync is under way.
 	during func(op diskOp)
 
-	read atomic.Int64 // bytes read by pread
+	// looking is called before a file is opened or read, with the number of times that
+	// has been.
+	looking func(n int64)
+
+	looks atomic.Int64
+	read  atomic.Int64 // bytes read by pread
 
 	mu    sync.Mutex
 	clock int // goes on with each thing that happens
@@ -117,11 +122,18 @@ func (d *testDisk) do(op diskOp, run func() error) error {
 	return d.end(i, err)
 }
 
+func (d *testDisk) look() {
+	if n := d.looks.Add(1) - 1; d.looking != nil {
+		d.looking(n)
+	}
+}
+
 func (d *testDisk) OpenFile(name string, flag int, perm os.FileMode) (segment.RawFile, error) {
 	kind := opOpen
 	if flag&os.O_CREATE != 0 {
 		kind = opCreate
 	}
+	d.look()
 	var raw segment.RawFile
 	err := d.do(diskOp{kind: kind, path: name}, func() (err error) {
 		raw, err = segment.OS.OpenFile(name, flag, perm)
@@ -164,6 +176,7 @@ func finalPath(path string) string {
 }
 
 func (f *testFile) ReadAt(b []byte, off int64) (int, error) {
+	f.disk.look()
 	n, err := f.RawFile.ReadAt(b, off)
 	f.disk.read.Add(int64(n))
 	return n, err
