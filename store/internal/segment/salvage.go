@@ -80,7 +80,7 @@ func (s *Salvage) messages() error {
 			if !errors.Is(err, ErrCorrupt) && !errors.Is(err, codec.ErrInvalid) && !errors.Is(err, codec.ErrUnsupported) && !errors.Is(err, codec.ErrTruncated) && !errors.Is(err, codec.ErrEndOfStream) {
 				return err
 			}
-			if bytes.Equal(first[:8], codec.EndOfStream()) && isZero(first[8:]) {
+			if marker := codec.EndOfStream(); bytes.HasPrefix(first, marker) && isZero(first[len(marker):]) {
 				end(pos)
 			} else if gap < 0 {
 				gap = pos
