@@ -28,12 +28,17 @@ func (c *Columns) StartLines(pointers []byte, pt Index, indices []byte, t Index,
 
 	// The size of each bucket, and so where it starts.
 	buckets := (n + 1<<c.shift - 1) >> c.shift
-	c.starts = append(c.starts[:0], make([]uint64, buckets+1)...)
+	if cap(c.starts) < 2*buckets+1 {
+		c.starts = make([]uint64, 2*buckets+1)
+	}
+	c.starts = c.starts[:buckets+1]
+	clear(c.starts)
 	countBuckets(c.starts[1:], indices[from*t.Size():to*t.Size()], t)
 	for b := range buckets {
 		c.starts[b+1] += c.starts[b]
 	}
-	cursors := append([]uint64(nil), c.starts[:buckets]...)
+	cursors := c.starts[buckets+1 : 2*buckets+1]
+	copy(cursors, c.starts)
 
 	if !kernelSize(size) {
 		// What moves are the numbers of the values.
