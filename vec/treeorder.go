@@ -72,6 +72,9 @@ func (t *Tree) AppendOrder(src []byte, e Elem, dims []uint64, order []int, first
 	return t.appendBlocks(w, b, src, e, dims[m:], order[m:], m, first)
 }
 
+// majorMost is how long the last axis may be for one pass of counting.
+const majorMost = 2048
+
 // blockSorter is what sorting blocks needs beside a workspace.
 type blockSorter struct {
 	dims      []uint64
@@ -79,7 +82,9 @@ type blockSorter struct {
 	keys      [blockMost + slack]uint16
 	values    [blockMost * 16]byte
 	spare     [blockMost * 16]byte
+	major     [blockMost]uint16 // if only the last two axes are exchanged: the coordinate along the last
 	digits    [2][256]uint32
+	counts    [majorMost]uint32
 	inner     workspace // divides positions in a block
 	before    treeState
 	steps     []uint16 // how far apart, in the new order, neighbours along each axis are
@@ -163,6 +168,17 @@ func (b *blockSorter) permute(k int) {
 			w.split(&w.positions, m, a, 0)
 		}
 		keys := b.keys[done : done+m]
+		if b.exchanged() {
+			// Rows are in order already, so columns alone have to be sorted.
+			step := b.steps[1]
+			cols, _ := w.axis(1)
+			rows, _ := w.axis(0)
+			copy(b.major[done:done+m], cols[slack:])
+			for i, x := range cols[slack : slack+m] {
+				keys[i] = x*step + rows[slack+i]
+			}
+			continue
+		}
 		for a := w.shape.top; a < len(w.shape.dims); a++ {
 			c, _ := w.axis(a)
 			step := b.steps[a]
@@ -178,6 +194,11 @@ func (b *blockSorter) permute(k int) {
 			}
 		}
 	}
+}
+
+// exchanged reports whether a block is a matrix, to be sorted by columns.
+func (b *blockSorter) exchanged() bool {
+	return len(b.steps) == 2 && b.steps[0] == 1 && b.inner.shape.dims[1] <= majorMost
 }
 
 // sort sorts the k keys, and the values with them, byte by byte. It returns the sorted values.
@@ -206,6 +227,25 @@ func sortBlock[T any](b *blockSorter, k int, values, spare []T) []T {
 			keys[j], values[j] = key, v
 		}
 		return values
+	}
+	if b.exchanged() {
+		counts := b.counts[:b.inner.shape.dims[1]]
+		clear(counts)
+		for _, c := range b.major[:k] {
+			counts[c]++
+		}
+		sum := uint32(0)
+		for i, n := range counts {
+			counts[i], sum = sum, sum+n
+		}
+		keys, other := b.keys[:k], b.positions[:k]
+		for i, c := range b.major[:k] {
+			at := counts[c]
+			counts[c] = at + 1
+			other[at], spare[at] = keys[i], values[i]
+		}
+		copy(keys, other)
+		return spare
 	}
 	low, high := &b.digits[0], &b.digits[1]
 	clear(low[:])
