@@ -174,7 +174,9 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	s.written.checksums = s.opts.Checksums
 	s.clean = r.tail.Clean
 	s.log = segment.NewLog(newest, r.tail.End)
-	if !r.tail.Clean {
+	// The mark of a clean close says that all before it is on disk, not that it is
+	// there itself.
+	if !r.tail.Clean || r.tail.Durable < r.tail.End {
 		if err := s.syncDirectories(); err != nil {
 			return err
 		}
