@@ -23,7 +23,7 @@ var recentViews [256]atomic.Pointer[recentView]
 
 // recentShare is how many tensors are decoded for one that is kept. Those that are
 // looked up once then cost next to nothing here, and others soon get their place.
-const recentShare = 16
+const recentShare = 64
 
 func recentSlot(f *segment.File, offset int64) *atomic.Pointer[recentView] {
 	h := (uint64(offset)/segment.Alignment + f.Number<<32) * 0x9e3779b97f4a7c15
