@@ -455,3 +455,20 @@ func TestMisusePanics(t *testing.T) {
 		})
 	}
 }
+
+func TestAdviseHuge(t *testing.T) {
+	// Advice changes nothing that can be seen, whatever the address and length.
+	b := make([]byte, 9<<20)
+	for _, r := range [][2]int{{0, 0}, {0, 1}, {5, 2<<20 + 5}, {0, 9 << 20}, {4097, 8 << 20}} {
+		part := b[r[0]:r[1]]
+		AdviseHuge(part)
+		for i := range part {
+			part[i] = byte(i)
+		}
+		for i := range part {
+			if part[i] != byte(i) {
+				t.Fatalf("byte %d of %v has changed", i, r)
+			}
+		}
+	}
+}

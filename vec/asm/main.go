@@ -1,7 +1,7 @@
 // Command asm writes the amd64 assembly of package vec and its Go stubs.
 //
-// Run it in its own folder: go run . writes the files that belong there into the folder above, or into
-// another one given by -dir. The output depends on nothing but this source, so running it again gives
+// Run it in its own folder: go run . writes the files of package vec into the folder above it, or into another one
+// given by -dir, and those of its benchmark into ../bench/vec from there. The output depends on nothing but this source, so running it again gives
 // the same bytes.
 package main
 
@@ -26,20 +26,21 @@ func main() {
 		log.Fatalf("unexpected argument %q", flag.Arg(0))
 	}
 	for _, f := range []struct {
-		name string
-		make func(*gen)
+		folder, pkg, name string
+		make              func(*gen)
 	}{
-		{"count", countKernels},
-		{"compact", compactKernels},
-		{"check", checkKernels},
-		{"convert", convertKernels},
-		{"stream", streamKernels},
-		{"coords", coordsKernels},
-		{"place", placeKernels},
-		{"tile", tileKernels},
-		{"drop", dropKernels},
+		{".", "vec", "count", countKernels},
+		{".", "vec", "compact", compactKernels},
+		{".", "vec", "check", checkKernels},
+		{".", "vec", "convert", convertKernels},
+		{".", "vec", "stream", streamKernels},
+		{".", "vec", "coords", coordsKernels},
+		{".", "vec", "place", placeKernels},
+		{".", "vec", "tile", tileKernels},
+		{".", "vec", "drop", dropKernels},
+		{"../bench/vec", "main", "read", readKernels},
 	} {
-		if err := write(*dir, f.name, f.make); err != nil {
+		if err := write(filepath.Join(*dir, f.folder), f.pkg, f.name, f.make); err != nil {
 			log.Fatalf("%s: %v", f.name, err)
 		}
 	}
@@ -59,7 +60,7 @@ func (g *gen) label(name string) string {
 
 // write makes name_amd64.s and name_stubs_amd64.go. Nothing is written unless all went well, for an
 // empty stub file would hide the error behind others.
-func write(dir, name string, kernels func(*gen)) error {
+func write(dir, pkg, name string, kernels func(*gen)) error {
 	g := &gen{Context: build.NewContext()}
 	kernels(g)
 	file, err := g.Result()
@@ -69,7 +70,7 @@ func write(dir, name string, kernels func(*gen)) error {
 	if err := pass.Compile.Execute(file); err != nil {
 		return err
 	}
-	cfg := printer.Config{Name: "vec/asm", Pkg: "vec"}
+	cfg := printer.Config{Name: "vec/asm", Pkg: pkg}
 	asm, err := printer.NewGoAsm(cfg).Print(file)
 	if err != nil {
 		return err

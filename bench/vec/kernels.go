@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/tstore/tstore/vec"
+)
+
+// measurement is something that is timed for each version, alone and on all processors, with reused and with
+// fresh outputs.
+type measurement struct {
+	name      string
+	index     vec.Index // 0 if there are no indices
+	shape     []uint64
+	run       func(threads int, fresh bool)
+	alone     bool // it has no parts that several goroutines could do, and one sort of outputs
+	allocates bool // if alone: its outputs are fresh ones
+}
+
+// kernels measures the kernels on an array.
+func (b *bench) kernels(e vec.Elem, density float64) {
+	a, n, size := b.arrays, b.matrix, e.Size()
+	matrix := []uint64{uint64(n), uint64(n)}
+	dense := a.dense[:n*n*size]
+	four := a.dense[:product(b.four)*size]
+
+	// Rows of the matrix, for each of some goroutines.
+	rows := func(threads, part int) (from, to int) { return n * part / threads, n * (part + 1) / threads }
+	output := func(fresh bool, reused []byte, n int) []byte {
+		if !fresh {
+			return reused[:min(n, len(reused))]
+		}
+		out := make([]byte, n)
+		vec.AdviseHuge(out)
+		return out
+	}
+
+	b.measure(e, density, measurement{name: "count", shape: matrix, run: func(threads int, fresh bool) {
+		parallel(threads, func(part int) {
+			from, to := rows(threads, part)
+			vec.CountNonZero(dense[from*n*size:to*n*size], e)
+		})
+	}})
+	nnz := vec.CountNonZero(dense, e)
+	for _, t := range []vec.Index{vec.I32, vec.I64} {
+		isize := t.Size()
+		b.measure(e, density, measurement{name: "compact", index: t, shape: matrix, run: func(threads int, fresh bool) {
+			parallel(threads, func(part int) {
+				// Each goroutine has its part of the outputs, with some room to spare.
+				from, to := rows(threads, part)
+				room := min(nnz/threads+nnz/50+4096, (to-from)*n)
+				if !fresh {
+					room = len(a.values) / size / threads
+				}
+				values := output(fresh, a.values[room*size*part:], room*size)
+				indices := output(fresh, a.indices[min(room*isize*part, len(a.indices)):], min(room*isize, len(a.indices)/threads/isize*isize))
+				k := 0
+				for r := from; r < to; r++ {
+					_, found := vec.Compact(values[k*size:], indices[k*isize:], t, dense[r*n*size:(r+1)*n*size], e, 0)
+					k += found
+				}
+			})
+		}})
+		if density <= 0.2 || size > 1 {
+			coords := a.indices[:len(a.indices)/(2*isize)*(2*isize)]
+			b.measure(e, density, measurement{name: "coords 2-D", index: t, shape: matrix, alone: true, run: func(int, bool) {
+				vec.CompactCoords(a.values, coords, t, dense, e, matrix, 0)
+			}})
+			coords4 := a.indices[:len(a.indices)/(4*isize)*(4*isize)]
+			if int(float64(product(b.four))*density)*4*isize < len(coords4) {
+				b.measure(e, density, measurement{name: "coords 4-D", index: t, shape: b.four, alone: true, run: func(int, bool) {
+					vec.CompactCoords(a.values, coords4, t, four, e, b.four, 0)
+				}})
+			}
+		}
+		b.tree(e, density, t, "tree natural", []int{0, 1, 2, 3}, four)
+		b.tree(e, density, t, "tree ascending", []int{0, 1, 3, 2}, four)
+		b.columns(e, density, t, dense)
+		b.scatter(e, density, t, dense)
+	}
+}
+
+func (b *bench) tree(e vec.Elem, density float64, t vec.Index, name string, order []int, src []byte) {
+	a := b.arrays
+	tree := &vec.Tree{Indices: t, Pointers: t, Levels: make([]vec.Level, 4)}
+	b.measure(e, density, measurement{name: name, index: t, shape: b.four, alone: true, run: func(int, bool) {
+		*tree = vec.Tree{Values: a.values, Indices: t, Pointers: t, Levels: tree.Levels}
+		for l := range tree.Levels {
+			tree.Levels[l] = vec.Level{Indices: a.more[l].indices, Pointers: a.more[l].pointers}
+		}
+		tree.Levels[3].Indices = a.indices
+		if _, short := tree.AppendOrder(src, e, b.four, order, 0); short >= 0 {
+			panic(fmt.Sprintf("level %d has too little room", short))
+		}
+	}})
+}
+
+func (b *bench) columns(e vec.Elem, density float64, t vec.Index, src []byte) {
+	a, n := b.arrays, b.matrix
+	var c vec.Columns
+	pointers := make([]byte, n*8)
+	b.measure(e, density, measurement{name: "columns", index: t, shape: []uint64{uint64(n), uint64(n)}, alone: true, run: func(int, bool) {
+		c.Start(src, e, n, n, n*e.Size())
+		k := 0
+		for c.Next() {
+			from, _ := c.Columns()
+			c.Write(a.values[k*e.Size():], a.indices[k*t.Size():], t, pointers[from*8:], vec.I64, uint64(k))
+			k += c.Len()
+		}
+	}})
+}
+
+func (b *bench) scatter(e vec.Elem, density float64, t vec.Index, src []byte) {
+	a, n, size := b.arrays, b.matrix, e.Size()
+	matrix := []uint64{uint64(n), uint64(n)}
+	dst := a.back[:n*n*size]
+	pointers := make([]int64, n+1)
+	k := 0
+	for r := range n {
+		_, found := vec.Compact(a.values[k*size:], a.indices[k*t.Size():], t, src[r*n*size:(r+1)*n*size], e, 0)
+		k += found
+		pointers[r+1] = int64(k)
+	}
+	values, indices := a.values[:k*size], a.indices[:k*t.Size()]
+	b.measure(e, density, measurement{name: "scatter rows", index: t, shape: matrix, run: func(threads int, fresh bool) {
+		out := dst
+		if fresh {
+			out = make([]byte, len(dst))
+			vec.AdviseHuge(out)
+		}
+		parallel(threads, func(part int) {
+			from, to := n*part/threads, n*(part+1)/threads
+			if err := vec.ScatterRows(out[from*n*size:to*n*size], size, n, vec.Bytes(pointers[from:to+1]), vec.I64, indices, t, values); err != nil {
+				panic(err)
+			}
+		})
+	}})
+	// The same matrix transposed, column by column.
+	b.measure(e, density, measurement{name: "scatter columns", index: t, shape: matrix, alone: true, run: func(int, bool) {
+		if err := vec.ScatterColumns(dst, size, n, vec.Bytes(pointers), vec.I64, indices, t, values); err != nil {
+			panic(err)
+		}
+	}})
+	var c vec.Columns
+	outValues, outIndices, outPointers := a.back, a.more[0].indices, make([]byte, n*8)
+	if k*size <= len(outValues) && k*t.Size() <= len(outIndices) {
+		b.measure(e, density, measurement{name: "transpose lines", index: t, shape: matrix, alone: true, run: func(int, bool) {
+			if _, err := c.StartLines(vec.Bytes(pointers), vec.I64, indices, t, values, size, n); err != nil {
+				panic(err)
+			}
+			at := 0
+			for c.Next() {
+				from, _ := c.Columns()
+				c.Write(outValues[at*size:], outIndices[at*t.Size():], t, outPointers[from*8:], vec.I64, uint64(at))
+				at += c.Len()
+			}
+		}})
+	}
+}

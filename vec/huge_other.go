@@ -1,0 +1,5 @@
+//go:build !linux
+
+package vec
+
+func adviseHuge([]byte) {}
