@@ -22,7 +22,7 @@ begin with NEWNAME.
 
 Every tensor is compared with its checksum on the way, unless only a part of it is read. What is
 copied is in memory until it is stored; "tstore pack" and "tstore attach" move any amount.`,
-		Example: `  tstore cp mystore train/x mystore backup/x
+		Example: `  tstore cp mystore train/x mystore copy/x
   tstore cp digits.tstore digits_images mystore
   tstore cp mystore 'train/x[:100]' mystore train/few
   tstore cp -r mystore train/ other old/train/`,

@@ -45,6 +45,7 @@ NAME may be followed by an index in brackets, as NumPy has it; then only that pa
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE` instead of printing the values")
 	cmd.Flags().StringVar(&formatName, "format", "", "`FORMAT` of FILE, if its extension does not tell: "+formatNames())
+	completeFlag(cmd, "format", "npy", "msg", "mtx", "mtx.gz")
 	to.addTo(cmd, "convert to")
 	cmd.Flags().BoolVar(&raw, "raw", false, "write the bits of each element as unsigned integers, for types that the format lacks")
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {

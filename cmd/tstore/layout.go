@@ -21,6 +21,7 @@ type layoutFlag struct {
 // addTo adds the flag to a command.
 func (f *layoutFlag) addTo(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVar(&f.name, "layout", "", what+" `LAYOUT`: dense, coo, csr, csc, csf, or auto for the one with the fewest bytes")
+	completeFlag(cmd, "layout", "dense", "coo", "csr", "csc", "csf", "auto")
 }
 
 // parse checks the flag.

@@ -41,6 +41,7 @@ array.`,
 	}
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "show element type, shape, layout and bytes too")
 	cmd.Flags().StringVar(&by, "sort", "name", "sort by `WHAT`: name, size (the largest first) or nnz (the most first)")
+	completeFlag(cmd, "sort", "name", "size", "nnz")
 	cmd.Flags().BoolVarP(&reverse, "reverse", "r", false, "the other way round")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {

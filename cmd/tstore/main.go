@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -39,17 +40,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // newRoot returns the command with all its subcommands.
 func newRoot() *cobra.Command {
+	cobra.EnableCommandSorting = false // help lists them in the order in which one needs them
 	root := &cobra.Command{
 		Use:   "tstore",
 		Short: "Keep tensors in a store: put, get and list them",
-		Long: `tstore keeps tensors in a store, a directory that any number of programs can read while one
-writes. Each tensor is an Apache Arrow message; what goes in as a file comes out bit for bit.`,
-		Example: `  tstore put mystore train/x x.npy      store an array (and create mystore)
-  tstore import mystore *.npy           store many, as one batch
-  tstore ls -l mystore                  see what is there
-  tstore get mystore train/x            look at one
-  tstore get mystore train/x -o x.npy   take it out again
-  tstore rm mystore train/x             delete it`,
+		Long: `A store is a directory that any number of programs can read while one writes; a package is a whole
+dataset in one file. Each tensor is an Apache Arrow message; what goes in as a file comes out bit for
+bit. NAMEs may be followed by an index, as x[0:10], and a package can stand for a store where one reads.`,
+		Example: `  tstore put mystore train/x x.npy         store an array (and create mystore)
+  tstore import mystore *.npy              store many, as one batch
+  tstore ls -l mystore                     see what is there
+  tstore get mystore train/x               look at one
+  tstore get mystore 'train/x[:, 0]'       or at a part of it
+  tstore describe mystore train/x          range, mean, histogram
+  tstore get mystore train/x -o x.npy      take it out again
+  tstore pack mystore digits.tstore        make one file of all, to ship it
+  tstore get digits.tstore train/x         read it in place
+  tstore verify digits.tstore              check every byte
+  tstore rm mystore train/x                delete it`,
 		Version:       version(),
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
@@ -59,35 +67,93 @@ writes. Each tensor is an Apache Arrow message; what goes in as a file comes out
 	root.SetVersionTemplate("tstore {{.Version}}\n")
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newPut(), newImport(), newGet(), newLs(), newStat(), newDescribe(), newDiff(), newDu(), newConvert(), newCp(), newMv(), newRm(),
-		newPack(), newUnpack(), newAttach(), newDigest(), newVerify(), newCompact(), newRepair())
 	root.PersistentFlags().BoolP(quietFlag, "q", false, "show no progress and say nothing about work that went well")
+	addGroup(root, "Put in and take out",
+		completeArgs(newPut(), aFile, aNew, aFile),
+		completeArgs(newImport(), aFile),
+		completeArgs(newGet(), aFile, aName, aNew))
+	addGroup(root, "Look",
+		completeArgs(newLs(), aFile, aName, aNew),
+		completeArgs(newStat(), aFile, aName, aNew),
+		completeArgs(newDescribe(), aFile, aName, aNew),
+		completeArgs(newDu(), aFile, aName, aNew),
+		completeArgs(newDiff(), aFile, aFile, aName, aNew))
+	addGroup(root, "Change",
+		completeArgs(newConvert(), aFile, aName, aNew),
+		completeArgs(newCp(), aFile, aName, aFile, aNew),
+		completeArgs(newMv(), aFile, aName, aNew),
+		completeArgs(newRm(), aFile, aName))
+	addGroup(root, "Packages",
+		completeArgs(newPack(), aFile, aFile),
+		completeArgs(newUnpack(), aFile, aFile),
+		completeArgs(newAttach(), aFile),
+		completeArgs(newDigest(), aFile))
+	addGroup(root, "Keep sound",
+		completeArgs(newVerify(), aFile, aNew),
+		completeArgs(newCompact(), aFile, aNew),
+		completeArgs(newRepair(), aFile, aFile))
+	root.AddCommand(newTopics()...)
 	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = checkTopic
+		case "completion":
+			c.Short = "Make TAB complete commands and names of tensors, in bash, zsh, fish or PowerShell"
+		}
+	}
 	return root
 }
 
-// Help begins with what a command is for and how it is used; the flags come last.
+// addGroup adds commands that help lists under a heading.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+		root.AddCommand(c)
+	}
+}
+
+// checkTopic makes "tstore help" refuse words that it knows nothing about.
+func checkTopic(help *cobra.Command, args []string) error {
+	if c, _, err := help.Root().Find(args); err != nil || c == help.Root() && len(args) > 0 {
+		return usagef("no command and no topic is called %q", strings.Join(args, " "))
+	}
+	return nil
+}
+
+// Help begins with one sentence and examples; the flags come last.
 const (
-	helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
+	helpTemplate = `{{if .HasParent}}{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
+
+{{end}}{{else}}{{.Short}}.
 
 {{end}}{{.UsageString}}`
 
 	usageTemplate = `{{if .HasExample}}Examples:
 {{.Example}}
 
+{{end}}{{if not .HasParent}}{{.Long}}
+
 {{end}}Usage:
 {{- if or .Runnable (not .HasSubCommands)}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND ...
+  {{.CommandPath}} COMMAND ...{{$all := .Commands}}{{if .Groups}}{{range $group := .Groups}}
 
-Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+{{.Title}}:{{range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+
+More help:{{range $all}}{{if or (and (eq .GroupID "") .IsAvailableCommand) .IsAdditionalHelpTopicCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{else}}
+
+Commands:{{range $all}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+{{.Flags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
 
-"{{.CommandPath}} COMMAND --help" explains a command.
+"{{.CommandPath}} COMMAND --help" explains a command, "{{.CommandPath}} help TOPIC" a topic.
 Exit codes: 0 done, 2 wrong usage, 3 store or tensor not found, 4 corrupt data,
 5 locked by another process, 1 anything else.{{end}}
 `

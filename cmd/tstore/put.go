@@ -22,7 +22,7 @@ func newPut() *cobra.Command {
 created if there is none. FILE - is standard input.`,
 		Example: `  tstore put mystore train/x x.npy
   tstore put mystore train/x x.npy --attr source=camera2 --attr unit=lux
-  tstore put mystore train/x x.npy --dims image,row,column
+  tstore put mystore images images.npy --dims image,row,column
   tstore put mystore graph graph.mtx --layout csr
   make-array | tstore put mystore train/x - --format npy`,
 		Args: names("STORE", "NAME", "FILE"),
@@ -71,6 +71,7 @@ type contentFlags struct {
 
 func (f *contentFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the file, if its extension does not tell: "+formatNames())
+	completeFlag(cmd, "format", "npy", "msg", "mtx", "mtx.gz")
 	cmd.Flags().StringArrayVar(&f.attrs, "attr", nil, "`KEY=VALUE` to keep with the tensor; may be repeated")
 	f.layout.addTo(cmd, "store as")
 	cmd.Flags().StringVar(&f.dims, "dims", "", "`NAMES` for the dimensions, as x,y,z")
