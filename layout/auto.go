@@ -7,14 +7,30 @@ import "math"
 // CSR, CSC, COO, CSF. It is [Convert] in everything else. Zeros that a sparse tensor stores count as
 // elements of sparse layouts; elements that are stored several times are summed, or refused if o says so.
 func Auto(t Tensor, o *ConvertOptions) (Tensor, error) {
-	o, b, err := o.options(t)
-	if err != nil {
-		return nil, err
+	best, csf, err := smallest(t, o)
+	if csf != nil || err != nil {
+		return tensorOrError(csf, err)
 	}
-	if o.Duplicates == DuplicatesDefault {
-		sum := *o
+	if o == nil || o.Duplicates == DuplicatesDefault { // which COO keeps
+		var sum ConvertOptions
+		if o != nil {
+			sum = *o
+		}
 		sum.Duplicates = DuplicatesSum
 		o = &sum
+	}
+	return Convert(t, best, o)
+}
+
+// smallest returns the layout that takes the fewest bytes, and if that is CSF, the tensor in it.
+func smallest(t Tensor, o *ConvertOptions) (Layout, *CSF, error) {
+	c, err := begin(t, o)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer c.end()
+	if c.opts.Duplicates == DuplicatesDefault {
+		c.opts.Duplicates = DuplicatesSum
 	}
 	shape, width := t.Shape(), int64(t.DType().width)
 	ndim := len(shape)
@@ -24,11 +40,11 @@ func Auto(t Tensor, o *ConvertOptions) (Tensor, error) {
 	}
 	// Whatever the layout, an element takes its own bytes and an index of one byte.
 	if d, ok := t.(*Dense); ok && addUp(denseCount(d), width+1, 0) >= dense {
-		return tensorOrError(ToDense(t, o))
+		return LayoutDense, nil, nil
 	}
-	e, err := entriesOf(t, naturalOrder(ndim), o, b)
+	e, err := c.entriesOf(t, c.natural(ndim))
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	nnz := int64(len(e.keys))
 	var most [MaxDims]uint64
@@ -41,31 +57,35 @@ func Auto(t Tensor, o *ConvertOptions) (Tensor, error) {
 		}
 	}
 	if ndim == 2 {
-		consider(LayoutCSR, linesBytes(nnz, shape[0], most[1], width, o))
-		consider(LayoutCSC, linesBytes(nnz, shape[1], most[0], width, o))
+		consider(LayoutCSR, linesBytes(nnz, shape[0], most[1], width, &c.opts))
+		consider(LayoutCSC, linesBytes(nnz, shape[1], most[0], width, &c.opts))
 	}
 	matrix, ok := CheckedMul(nnz, int64(ndim))
 	if !ok {
 		matrix = math.MaxInt64
 	}
-	consider(LayoutCOO, addUp(nnz, width, indexBytes(matrix, o.Indices, max(largest, uint64(nnz), uint64(ndim)))))
+	consider(LayoutCOO, addUp(nnz, width, indexBytes(matrix, c.opts.Indices, max(largest, uint64(nnz), uint64(ndim)))))
 	if ndim >= 2 && addUp(nnz, width+1, 0) < fewest {
-		order := o.AxisOrder
-		if order == nil {
-			order = ascendingDimensions(shape)
-		}
-		if err := checkAxisOrder(order, ndim); err != nil {
-			return nil, err
-		}
-		e, err := entriesOf(t, order, o, b)
+		order, err := c.axisOrder(shape)
 		if err != nil {
-			return nil, err
+			return 0, nil, err
 		}
-		if csfBytes(&e, shape, order, largest, width, o) < fewest {
-			return tensorOrError(e.csf(t.DType(), shape, order, t.DimNames(), o, b))
+		c.budget = newBudget(c.opts.MaxBytes) // the entries so far are needed no more
+		e, err := c.entriesOf(t, order)
+		if err != nil {
+			return 0, nil, err
+		}
+		if csfBytes(&e, shape, order, largest, width, &c.opts) < fewest {
+			data, err := e.csf(c, shape, order)
+			if err != nil {
+				return 0, nil, err
+			}
+			csf := new(CSF)
+			csf.become(t, order, c.indptr[:ndim-1], c.indices[:ndim], data)
+			return LayoutCSF, csf, nil
 		}
 	}
-	return Convert(t, best, o)
+	return best, nil, nil
 }
 
 // largestCoordinates fills most with the largest coordinate along each axis, and returns the largest of

@@ -10,37 +10,90 @@ import (
 // workType returns the type in which an index array is made: the one that was asked for if it holds
 // everything that could come, else one that does, and finishIndex then sees whether what did come
 // fits. No stored value is above bound; fit is what the type must hold besides.
-func (o *ConvertOptions) workType(want IndexType, bound, fit uint64) IndexType {
+func workType(want IndexType, bound, fit uint64) IndexType {
 	if want != IndexAuto && want.Max() >= bound {
 		return want
 	}
 	return NarrowestIndexType(max(bound, fit))
 }
 
-// finishIndex returns x, an array of the conversion, in the type that was asked for, or in the narrowest
-// one that holds largest: what is stored and what the type must hold besides.
-func finishIndex(x Index, want IndexType, largest uint64, b *budget) (Index, error) {
-	if want == x.typ || want == IndexAuto && NarrowestIndexType(largest) == x.typ {
+// finishIndex returns x, an array of the result, in the type that was asked for, or in the narrowest
+// one that holds what is stored and fit.
+func (c *conversion) finishIndex(x Index, want IndexType, fit uint64) (Index, error) {
+	if want == x.typ || want == IndexAuto && NarrowestIndexType(fit) == x.typ {
+		return x, nil // x holds what is stored in it
+	}
+	largest := x.max()
+	if want == IndexAuto {
+		want = NarrowestIndexType(max(largest, fit))
+	}
+	if want == x.typ {
 		return x, nil
 	}
-	y, err := copyIndex(x, want, largest, b)
-	b.free(len(x.data))
-	return y, err
+	if largest > want.Max() {
+		return Index{}, tooNarrow(want, largest)
+	}
+	n, from, to := x.Len(), int64(x.typ.Size()), int64(want.Size())
+	if to > from {
+		y, err := c.roomIndex(nil, n, want)
+		if err != nil {
+			return Index{}, err
+		}
+		c.free(n * from)
+		return y, vec.ConvertIndices(y.data, want.kernel(), x.data, x.typ.kernel())
+	}
+	// Narrower integers go where they were, piece by piece.
+	const most = 4096
+	piece, err := c.spaceFor(spaceGather, min(n, most), from)
+	if err != nil {
+		return Index{}, err
+	}
+	for i := int64(0); i < n; i += most {
+		m := min(n-i, most)
+		copy(piece, x.data[i*from:(i+m)*from])
+		if err := vec.ConvertIndices(x.data[i*to:(i+m)*to], want.kernel(), piece[:m*from], x.typ.kernel()); err != nil {
+			return Index{}, fmt.Errorf("%w: %w", ErrIndexType, err)
+		}
+	}
+	c.free(int64(len(piece)) + n*(from-to))
+	return Index{typ: want, data: x.data[:n*to]}, nil
 }
 
-// copyIndex is finishIndex for an array of the source, which is copied in any case.
-func copyIndex(x Index, want IndexType, largest uint64, b *budget) (Index, error) {
-	if want == IndexAuto {
-		want = NarrowestIndexType(largest)
+func tooNarrow(t IndexType, v uint64) error {
+	return fmt.Errorf("%w: %v does not hold %d", ErrIndexType, t, v)
+}
+
+// copyIndex is finishIndex for an array of the source, which is copied to old or to new memory.
+func (c *conversion) copyIndex(old []byte, x Index, want IndexType, fit uint64) (Index, error) {
+	if want == IndexAuto && NarrowestIndexType(fit) == x.typ {
+		want = x.typ
+	} else if want == IndexAuto {
+		want = NarrowestIndexType(max(x.max(), fit))
 	}
-	y, err := b.index(x.Len(), want)
+	y, err := c.roomIndex(old, x.Len(), want)
 	if err != nil {
 		return Index{}, err
 	}
 	if err := vec.ConvertIndices(y.data, want.kernel(), x.data, x.typ.kernel()); err != nil {
-		return Index{}, fmt.Errorf("%w: %v does not hold %d", ErrIndexType, want, x.max())
+		return Index{}, tooNarrow(want, x.max())
 	}
 	return y, nil
+}
+
+// trim returns b in memory of about its size, if it lies in new memory that turned out far too large.
+func (c *conversion) trim(b, old []byte) []byte {
+	waste := int64(cap(b) - len(b))
+	if waste <= int64(len(b))/8+4096 || cap(old) > 0 && overlap(b[:1], old[:1]) {
+		return b
+	}
+	n, err := c.reserve(int64(len(b)), 1)
+	if err != nil {
+		return b
+	}
+	exact := newBytes(n)
+	copy(exact, b)
+	c.free(n)
+	return exact
 }
 
 // largestCoordinate returns the largest index that any axis can have.
@@ -143,95 +196,84 @@ func (s *lineSplitter) begin(line, elements int64) {
 // close ends the last line.
 func (s *lineSplitter) close(lines int64) { s.begin(lines, s.elements) }
 
-// finishCOO makes a COO of a row-major index matrix.
-func finishCOO(dt DType, shape []int64, indices Index, data []byte, canonical bool, names []string, o *ConvertOptions, b *budget) (*COO, error) {
-	nnz := uint64(len(data) / int(dt.width))
-	x, err := finishIndex(indices, o.Indices, max(indices.max(), nnz, uint64(len(shape))), b)
-	if err != nil {
-		return nil, err
-	}
-	c, err := NewCOO(dt, shape, x, data, canonical)
-	if err != nil {
-		return nil, err
-	}
-	c.names = cloneNames(names)
-	return c, nil
-}
-
 func cloneNames(names []string) []string { return append([]string(nil), names...) }
 
-// newCompressed returns a matrix of lines along axis with room for indices. indptr is all 0, and data
-// still has to be set.
-func newCompressed(dt DType, shape []int64, axis int, nnz int64, names []string, o *ConvertOptions, b *budget) (*compressed, error) {
+// newLines returns room for a matrix of lines along axis with nnz elements.
+func (c *conversion) newLines(dt DType, shape []int64, axis int, nnz int64) (r compressed, err error) {
 	lines, minor := shape[axis], shape[1-axis]
-	if lines == math.MaxInt64 {
-		return nil, fmt.Errorf("%w: an indptr for %d lines", ErrTooLarge, lines)
+	if r.indptr, err = c.newIndptr(c.oldIndptr[0], lines, uint64(nnz)); err != nil {
+		return r, err
 	}
-	indptr, err := b.index(lines+1, o.workType(o.Indptr, uint64(nnz), uint64(lines)+1))
-	if err != nil {
-		return nil, err
+	typ := workType(c.opts.Indices, uint64(max(minor, 1)-1), uint64(nnz))
+	if r.indices, err = c.roomIndex(c.oldIndices[0], nnz, typ); err != nil {
+		return r, err
 	}
-	indices, err := b.index(nnz, o.workType(o.Indices, uint64(max(minor, 1)-1), uint64(nnz)))
-	if err != nil {
-		return nil, err
-	}
-	s := sparse{dtype: dt, shape: cloneInts(shape), names: cloneNames(names), nnz: nnz}
-	return &compressed{sparse: s, indptr: indptr, indices: indices}, nil
+	r.data, err = c.room(c.oldData, nnz, int64(dt.width))
+	return r, err
 }
 
-// finish brings the index arrays into the types that they are to have.
-func (c *compressed) finish(axis int, o *ConvertOptions, b *budget) (err error) {
-	if c.indptr, err = finishIndex(c.indptr, o.Indptr, uint64(max(c.nnz, c.shape[axis]+1)), b); err != nil {
-		return err
+// newIndptr returns room for where lines begin and end among elements of which there are at most so many.
+func (c *conversion) newIndptr(old []byte, lines int64, most uint64) (Index, error) {
+	if lines == math.MaxInt64 {
+		return Index{}, fmt.Errorf("%w: an indptr for %d lines", ErrTooLarge, lines)
 	}
-	c.indices, err = finishIndex(c.indices, o.Indices, max(c.indices.max(), uint64(c.nnz)), b)
-	return err
+	x, err := c.roomIndex(old, lines+1, workType(c.opts.Indptr, most, uint64(lines)+1))
+	if err == nil {
+		x.set(0, 0)
+	}
+	return x, err
+}
+
+// finishLines brings the index arrays of a matrix with so many lines into the types that they are to have.
+func (c *conversion) finishLines(r compressed, lines int64) (compressed, error) {
+	var err error
+	nnz := r.indices.Len()
+	if r.indptr, err = c.finishIndex(r.indptr, c.opts.Indptr, uint64(max(nnz, lines+1))); err != nil {
+		return r, err
+	}
+	r.indices, err = c.finishIndex(r.indices, c.opts.Indices, uint64(nnz))
+	return r, err
 }
 
 // own returns the elements in memory that the result may keep.
-func (e *entries) own(width int32, b *budget) ([]byte, error) {
-	if !e.borrowed {
-		return e.data, nil
-	}
-	data, err := b.take(int64(len(e.data)), 1)
+func (e *entries) own(c *conversion) ([]byte, error) {
+	data, err := c.room(c.oldData, int64(len(e.data)), 1)
 	copy(data, e.data)
 	return data, err
 }
 
 // coo makes a COO of entries whose axes are in natural order.
-func (e *entries) coo(dt DType, shape []int64, names []string, o *ConvertOptions, b *budget) (*COO, error) {
-	data, err := e.own(dt.width, b)
-	if err != nil {
-		return nil, err
+func (e *entries) coo(c *conversion, dt DType, shape []int64) (r COO, err error) {
+	n, ndim := int64(len(e.keys)), int64(len(shape))
+	if r.data, err = e.own(c); err != nil {
+		return r, err
 	}
-	ndim := int64(len(shape))
-	indices, err := b.matrix(int64(len(e.keys)), ndim, o.workType(o.Indices, largestCoordinate(shape), uint64(max(int64(len(e.keys)), ndim))))
-	if err != nil {
-		return nil, err
+	typ := workType(c.opts.Indices, largestCoordinate(shape), uint64(max(n, ndim)))
+	if r.indices, err = c.roomMatrix(c.oldIndices[0], n, ndim, typ); err != nil {
+		return r, err
 	}
-	writeCoordinates(indices, e.keys, 0, shape)
-	return finishCOO(dt, shape, indices, data, true, names, o, b)
+	writeCoordinates(r.indices, e.keys, 0, shape)
+	r.canonical = true
+	r.indices, err = c.finishIndex(r.indices, c.opts.Indices, uint64(max(n, ndim)))
+	return r, err
 }
 
 // lines makes a matrix of lines along axis of entries whose first axis that is.
-func (e *entries) lines(dt DType, shape []int64, axis int, names []string, o *ConvertOptions, b *budget) (*compressed, error) {
-	c, err := newCompressed(dt, shape, axis, int64(len(e.keys)), names, o, b)
+func (e *entries) lines(c *conversion, dt DType, shape []int64, axis int) (compressed, error) {
+	r, err := c.newLines(dt, shape, axis, int64(len(e.keys)))
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	if c.data, err = e.own(dt.width, b); err != nil {
-		return nil, err
-	}
-	s := lineSplitter{indptr: c.indptr, minor: uint64(shape[1-axis])}
-	splitLines(&s, c.indices, e.keys, 0)
+	copy(r.data, e.data)
+	s := lineSplitter{indptr: r.indptr, minor: uint64(shape[1-axis])}
+	splitLines(&s, r.indices, e.keys, 0)
 	s.close(shape[axis])
-	return c, c.finish(axis, o, b)
+	return c.finishLines(r, shape[axis])
 }
 
-// csf makes a CSF of entries whose axes are in the given order.
-func (e *entries) csf(dt DType, shape []int64, order []int, names []string, o *ConvertOptions, b *budget) (*CSF, error) {
-	data, err := e.own(dt.width, b)
-	if err != nil {
+// csf makes the levels of a CSF, in c, of entries whose axes are in the given order.
+func (e *entries) csf(c *conversion, shape []int64, order []int) (data []byte, err error) {
+	if data, err = e.own(c); err != nil {
 		return nil, err
 	}
 	ndim := len(shape)
@@ -239,37 +281,45 @@ func (e *entries) csf(dt DType, shape []int64, order []int, names []string, o *C
 	tree.init(shape, order)
 	sizes := tree.levelSizes(e.keys)
 	longest := uint64(sizes[ndim-1])
-	indptr, indices := make([]Index, ndim-1), make([]Index, ndim)
-	indicesType := o.workType(o.Indices, largestCoordinate(shape), longest)
-	indptrType := o.workType(o.Indptr, longest, uint64(sizes[ndim-2])+1)
+	indices, indptr := c.indices[:ndim], c.indptr[:ndim-1]
+	indicesType := workType(c.opts.Indices, largestCoordinate(shape), longest)
+	indptrType := workType(c.opts.Indptr, longest, uint64(sizes[ndim-2])+1)
 	for l := range indices {
-		if indices[l], err = b.index(sizes[l], indicesType); err != nil {
+		if indices[l], err = c.roomIndex(c.oldIndices[l], sizes[l], indicesType); err != nil {
 			return nil, err
 		}
 		if l < ndim-1 {
-			if indptr[l], err = b.index(sizes[l]+1, indptrType); err != nil {
+			if indptr[l], err = c.roomIndex(c.oldIndptr[l], sizes[l]+1, indptrType); err != nil {
 				return nil, err
 			}
 		}
 	}
 	tree.fill(e.keys, indptr, indices)
-	// The type of all levels is that which the largest index of any level needs.
-	largest := longest
-	for l := range indices {
-		largest = max(largest, indices[l].max())
+	return data, c.finishLevels(ndim)
+}
+
+// finishLevels brings the index arrays of a CSF into the types that they are to have. The type of all levels is that
+// which the largest number of any of them needs.
+func (c *conversion) finishLevels(ndim int) (err error) {
+	indices, indptr := c.indices[:ndim], c.indptr[:ndim-1]
+	fit := uint64(indices[ndim-1].Len())
+	fitPtr := max(fit, uint64(indices[ndim-2].Len())+1)
+	if c.opts.Indices == IndexAuto && NarrowestIndexType(fit) != indices[0].typ {
+		for l := range indices {
+			fit = max(fit, indices[l].max())
+		}
 	}
 	for l := range indices {
-		if indices[l], err = finishIndex(indices[l], o.Indices, largest, b); err != nil {
-			return nil, err
+		if indices[l], err = c.finishIndex(indices[l], c.opts.Indices, fit); err != nil {
+			return err
 		}
 		if l < ndim-1 {
-			if indptr[l], err = finishIndex(indptr[l], o.Indptr, max(longest, uint64(sizes[ndim-2])+1), b); err != nil {
-				return nil, err
+			if indptr[l], err = c.finishIndex(indptr[l], c.opts.Indptr, fitPtr); err != nil {
+				return err
 			}
 		}
 	}
-	c := new(CSF)
-	return c, c.Init(dt, cloneInts(shape), append([]int(nil), order...), indptr, indices, data, cloneNames(names))
+	return nil
 }
 
 // csfTree walks ascending keys as the nodes of a tree.

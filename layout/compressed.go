@@ -93,6 +93,7 @@ func (c *compressed) Indices() Index { return c.indices }
 // WithDimNames returns a view of c with these names, one per axis; with none, a view without names.
 func (c *CSR) WithDimNames(names ...string) (*CSR, error) {
 	v := *c
+	v.owned = false
 	var err error
 	if v.names, err = copyNames(names, 2); err != nil {
 		return nil, err
@@ -103,6 +104,7 @@ func (c *CSR) WithDimNames(names ...string) (*CSR, error) {
 // WithDimNames returns a view of c with these names, one per axis; with none, a view without names.
 func (c *CSC) WithDimNames(names ...string) (*CSC, error) {
 	v := *c
+	v.owned = false
 	var err error
 	if v.names, err = copyNames(names, 2); err != nil {
 		return nil, err
@@ -223,20 +225,30 @@ func checkIndptr(indptr Index, n int64) error {
 func firstLineDisorder(indptr, indices Index) (line, at int64) {
 	switch indices.typ.Size() {
 	case 1:
-		return lineDisorder(indptr, indices.data)
+		return lineDisorder(indptr, indices, indices.data)
 	case 2:
-		return lineDisorder(indptr, words[uint16](indices.data))
+		return lineDisorder(indptr, indices, words[uint16](indices.data))
 	case 4:
-		return lineDisorder(indptr, words[uint32](indices.data))
+		return lineDisorder(indptr, indices, words[uint32](indices.data))
 	}
-	return lineDisorder(indptr, words[uint64](indices.data))
+	return lineDisorder(indptr, indices, words[uint64](indices.data))
 }
 
-func lineDisorder[I indexWord](indptr Index, indices []I) (line, at int64) {
+// longLine is the number of indices from which a line is worth a kernel.
+const longLine = 32
+
+func lineDisorder[I indexWord](indptr, x Index, indices []I) (line, at int64) {
 	var buf lineBuffer
 	start := uint64(0)
 	for first := int64(1); first < indptr.Len(); first += int64(len(buf)) {
 		for i, stop := range indptr.chunk(buf[:], first) {
+			if stop-start >= longLine {
+				if k := vec.FirstNotIncreasing(x.Slice(int64(start), int64(stop)).data, x.typ.kernel()); k >= 0 {
+					return first - 1 + int64(i), int64(start) + int64(k)
+				}
+				start = stop
+				continue
+			}
 			span := indices[start:stop]
 			for k := 1; k < len(span); k++ {
 				if span[k] <= span[k-1] {

@@ -3,7 +3,6 @@ package layout
 import (
 	"errors"
 	"fmt"
-	"sort"
 )
 
 // Duplicates says what a conversion does with elements that are stored several times, as a COO that
@@ -79,109 +78,108 @@ func tensorOrError[T Tensor](t T, err error) (Tensor, error) {
 	return t, nil
 }
 
-// options returns o with nothing left to default, and the memory it allows, once t is known to be set.
-func (o *ConvertOptions) options(t Tensor) (*ConvertOptions, *budget, error) {
-	if err := checkSet(t.DType()); err != nil {
-		return nil, nil, err
-	}
-	if o == nil {
-		o = &ConvertOptions{}
-	}
-	if o.Indptr >= numIndexTypes || o.Indices >= numIndexTypes || o.Duplicates > DuplicatesRefuse {
-		return nil, nil, fmt.Errorf("%w: indptr %v, indices %v, duplicates %d", ErrIndexType, o.Indptr, o.Indices, o.Duplicates)
-	}
-	return o, newBudget(o.MaxBytes), nil
-}
-
 // ToDense returns a tensor as a row-major Dense; see [Convert].
 func ToDense(t Tensor, o *ConvertOptions) (*Dense, error) {
-	o, b, err := o.options(t)
-	if err != nil {
+	d, shape, strides := allocDense(len(t.Shape()))
+	d.shape, d.strides, d.owned = shape, strides, true
+	if err := ToDenseInto(d, t, o); err != nil {
 		return nil, err
 	}
-	return toDense(t, o, b)
+	return d, nil
 }
 
 // ToCOO returns a tensor as a COO with a row-major index matrix; see [Convert].
 func ToCOO(t Tensor, o *ConvertOptions) (*COO, error) {
-	o, b, err := o.options(t)
-	if err != nil {
+	c := new(COO)
+	if err := ToCOOInto(c, t, o); err != nil {
 		return nil, err
 	}
-	switch t := t.(type) {
-	case *Dense:
-		return denseToCOO(t, o, b)
-	case *COO:
-		if at, axis := t.firstOutside(); at >= 0 {
-			return nil, t.outside(at, axis)
-		}
-		if ordered := t.firstDisorder() < 0; ordered || o.Duplicates == DuplicatesDefault {
-			return copyCOO(t, ordered, o, b)
-		}
-	}
-	e, err := entriesOf(t, naturalOrder(len(t.Shape())), o, b)
-	if err != nil {
-		return nil, err
-	}
-	return e.coo(t.DType(), t.Shape(), t.DimNames(), o, b)
-}
-
-// copyCOO copies a COO element by element.
-func copyCOO(c *COO, ordered bool, o *ConvertOptions, b *budget) (*COO, error) {
-	ndim := int64(len(c.shape))
-	indices, err := b.matrix(c.nnz, ndim, o.workType(o.Indices, largestCoordinate(c.shape), uint64(max(c.nnz, ndim))))
-	if err != nil {
-		return nil, err
-	}
-	data, err := b.take(int64(len(c.data)), 1)
-	if err != nil {
-		return nil, err
-	}
-	copy(data, c.data)
-	switch c.indices.typ.Size() {
-	case 1:
-		copyCoordinatesFrom[uint8](c, indices)
-	case 2:
-		copyCoordinatesFrom[uint16](c, indices)
-	case 4:
-		copyCoordinatesFrom[uint32](c, indices)
-	default:
-		copyCoordinatesFrom[uint64](c, indices)
-	}
-	return finishCOO(c.dtype, c.shape, indices, data, ordered, c.names, o, b)
+	return c, nil
 }
 
 // ToCSR returns a matrix as a CSR; see [Convert].
 func ToCSR(t Tensor, o *ConvertOptions) (*CSR, error) {
-	c, err := toLines(t, 0, o)
-	if err != nil {
+	c := new(CSR)
+	if err := ToCSRInto(c, t, o); err != nil {
 		return nil, err
 	}
-	return &CSR{*c}, nil
+	return c, nil
 }
 
 // ToCSC returns a matrix as a CSC; see [Convert].
 func ToCSC(t Tensor, o *ConvertOptions) (*CSC, error) {
-	c, err := toLines(t, 1, o)
-	if err != nil {
+	c := new(CSC)
+	if err := ToCSCInto(c, t, o); err != nil {
 		return nil, err
 	}
-	return &CSC{*c}, nil
+	return c, nil
 }
 
-func toLines(t Tensor, axis int, o *ConvertOptions) (*compressed, error) {
-	o, b, err := o.options(t)
-	if err != nil {
+// ToCSF returns a tensor of two or more dimensions as a CSF; see [Convert].
+func ToCSF(t Tensor, o *ConvertOptions) (*CSF, error) {
+	c := new(CSF)
+	if err := ToCSFInto(c, t, o); err != nil {
 		return nil, err
 	}
-	if ndim := len(t.Shape()); ndim != 2 {
-		return nil, fmt.Errorf("%w: csr and csc keep matrices, not tensors of %d dimensions", ErrLayout, ndim)
+	return c, nil
+}
+
+func (c *conversion) toCOO(t Tensor) (COO, error) {
+	switch t := t.(type) {
+	case *Dense:
+		return c.denseToCOO(t)
+	case *COO:
+		if at, axis := t.firstOutside(); at >= 0 {
+			return COO{}, t.outside(at, axis)
+		}
+		if ordered := t.firstDisorder() < 0; ordered || c.opts.Duplicates == DuplicatesDefault {
+			return c.copyCOO(t, ordered)
+		}
+	}
+	e, err := c.entriesOf(t, c.natural(len(t.Shape())))
+	if err != nil {
+		return COO{}, err
+	}
+	return e.coo(c, t.DType(), t.Shape())
+}
+
+// copyCOO copies a COO element by element.
+func (c *conversion) copyCOO(t *COO, ordered bool) (r COO, err error) {
+	ndim := int64(len(t.shape))
+	fit := uint64(max(t.nnz, ndim))
+	typ := workType(c.opts.Indices, largestCoordinate(t.shape), fit)
+	if r.indices, err = c.roomMatrix(c.oldIndices[0], t.nnz, ndim, typ); err != nil {
+		return r, err
+	}
+	if r.data, err = c.room(c.oldData, int64(len(t.data)), 1); err != nil {
+		return r, err
+	}
+	copy(r.data, t.data)
+	switch t.indices.typ.Size() {
+	case 1:
+		copyCoordinatesFrom[uint8](t, r.indices)
+	case 2:
+		copyCoordinatesFrom[uint16](t, r.indices)
+	case 4:
+		copyCoordinatesFrom[uint32](t, r.indices)
+	default:
+		copyCoordinatesFrom[uint64](t, r.indices)
+	}
+	r.canonical = ordered
+	r.indices, err = c.finishIndex(r.indices, c.opts.Indices, fit)
+	return r, err
+}
+
+func (c *conversion) toLines(t Tensor, axis int) (compressed, error) {
+	shape := t.Shape()
+	if len(shape) != 2 {
+		return compressed{}, fmt.Errorf("%w: csr and csc keep matrices, not tensors of %d dimensions", ErrLayout, len(shape))
 	}
 	var from *compressed
 	along := 0
 	switch t := t.(type) {
 	case *Dense:
-		return denseToLines(t, axis, o, b)
+		return c.denseToLines(t, axis)
 	case *CSR:
 		from = &t.compressed
 	case *CSC:
@@ -190,75 +188,78 @@ func toLines(t Tensor, axis int, o *ConvertOptions) (*compressed, error) {
 	if from != nil {
 		err := from.validate(along)
 		if err != nil && !isOrder(err) {
-			return nil, err
+			return compressed{}, err
 		}
 		if err == nil && along == axis {
-			return copyCompressed(from, axis, o, b)
+			return c.copyLines(from, axis)
 		}
 		if err == nil {
-			return transposeCompressed(from, along, o, b)
+			return c.transposeLines(from, along)
 		}
 	}
-	e, err := entriesOf(t, []int{axis, 1 - axis}, o, b)
+	order := c.orders[0][:2]
+	order[0], order[1] = axis, 1-axis
+	e, err := c.entriesOf(t, order)
 	if err != nil {
-		return nil, err
+		return compressed{}, err
 	}
-	return e.lines(t.DType(), t.Shape(), axis, t.DimNames(), o, b)
+	return e.lines(c, t.DType(), shape, axis)
 }
 
-// copyCompressed copies a matrix that is in order.
-func copyCompressed(c *compressed, axis int, o *ConvertOptions, b *budget) (*compressed, error) {
-	data, err := b.take(int64(len(c.data)), 1)
-	if err != nil {
-		return nil, err
+// copyLines copies a matrix that is in order.
+func (c *conversion) copyLines(t *compressed, axis int) (r compressed, err error) {
+	if r.data, err = c.room(c.oldData, int64(len(t.data)), 1); err != nil {
+		return r, err
 	}
-	copy(data, c.data)
-	y := &compressed{sparse: c.sparse}
-	y.shape, y.names, y.data = cloneInts(c.shape), cloneNames(c.names), data
-	if y.indptr, err = copyIndex(c.indptr, o.Indptr, uint64(max(c.nnz, c.shape[axis]+1)), b); err != nil {
-		return nil, err
+	copy(r.data, t.data)
+	if r.indptr, err = c.copyIndex(c.oldIndptr[0], t.indptr, c.opts.Indptr, uint64(max(t.nnz, t.shape[axis]+1))); err != nil {
+		return r, err
 	}
-	y.indices, err = copyIndex(c.indices, o.Indices, max(c.indices.max(), uint64(c.nnz)), b)
-	return y, err
+	r.indices, err = c.copyIndex(c.oldIndices[0], t.indices, c.opts.Indices, uint64(t.nnz))
+	return r, err
 }
 
-// ToCSF returns a tensor of two or more dimensions as a CSF; see [Convert].
-func ToCSF(t Tensor, o *ConvertOptions) (*CSF, error) {
-	o, b, err := o.options(t)
-	if err != nil {
-		return nil, err
-	}
+// toCSF makes the levels of a CSF in c, and returns the order of its axes and its elements.
+func (c *conversion) toCSF(t Tensor) (order []int, data []byte, err error) {
 	shape := t.Shape()
 	if len(shape) < 2 {
-		return nil, fmt.Errorf("%w: csf keeps tensors of 2 or more dimensions, not of %d", ErrLayout, len(shape))
+		return nil, nil, fmt.Errorf("%w: csf keeps tensors of 2 or more dimensions, not of %d", ErrLayout, len(shape))
 	}
-	order := o.AxisOrder
-	if order == nil {
-		order = ascendingDimensions(shape)
-	} else if err := checkAxisOrder(order, len(shape)); err != nil {
-		return nil, err
+	if order, err = c.axisOrder(shape); err != nil {
+		return nil, nil, err
 	}
-	e, err := entriesOf(t, order, o, b)
+	if d, ok := t.(*Dense); ok {
+		data, err = c.denseToCSF(d, order)
+		return order, data, err
+	}
+	e, err := c.entriesOf(t, order)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return e.csf(t.DType(), shape, order, t.DimNames(), o, b)
+	data, err = e.csf(c, shape, order)
+	return order, data, err
 }
 
-// ascendingDimensions returns the axes by their dimensions, equal ones in their order.
-func ascendingDimensions(shape []int64) []int {
-	order := naturalOrder(len(shape))
-	sort.SliceStable(order, func(i, j int) bool { return shape[order[i]] < shape[order[j]] })
-	return order
+// axisOrder returns the axis of each level of a CSF.
+func (c *conversion) axisOrder(shape []int64) ([]int, error) {
+	if c.opts.AxisOrder != nil {
+		return c.opts.AxisOrder, checkAxisOrder(c.opts.AxisOrder, len(shape))
+	}
+	order := c.orders[1][:len(shape)]
+	ascendingDimensions(order, shape)
+	return order, nil
 }
 
-// naturalOrder returns 0, 1, …, ndim−1.
-func naturalOrder(ndim int) []int {
-	order := make([]int, ndim)
-	for i := range order {
-		order[i] = i
+// ascendingDimensions sets order to the axes by their dimensions, equal ones in their order.
+func ascendingDimensions(order []int, shape []int64) {
+	for k := range order {
+		// Few axes: each is moved to where it belongs among those before it.
+		i := k
+		for ; i > 0 && shape[order[i-1]] > shape[k]; i-- {
+			order[i] = order[i-1]
+		}
+		order[i] = k
 	}
-	return order
 }
 
 func isOrder(err error) bool { return errors.Is(err, ErrOrder) }

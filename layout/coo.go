@@ -24,6 +24,7 @@ type sparse struct {
 	names []string
 	nnz   int64
 	data  []byte // the stored elements
+	owned bool   // all slices, to their capacity, came out of a conversion into this very tensor
 }
 
 // DType returns the type of the elements.
@@ -40,7 +41,7 @@ func (s *sparse) DimNames() []string { return s.names }
 func (s *sparse) NNZ() int64 { return s.nnz }
 
 // Data returns the stored elements, one after the other, without a copy. See [Values].
-func (s *sparse) Data() []byte { return s.data }
+func (s *sparse) Data() []byte { return s.data[:len(s.data):len(s.data)] }
 
 func (s *sparse) storedBytes() ([]byte, error) { return s.data, nil }
 
@@ -139,6 +140,7 @@ func (c *COO) IsCanonical() bool { return c.canonical }
 // WithDimNames returns a view of c with these names, one per axis; with none, a view without names.
 func (c *COO) WithDimNames(names ...string) (*COO, error) {
 	v := *c
+	v.owned = false
 	var err error
 	v.names, err = copyNames(names, len(c.shape))
 	if err != nil {

@@ -1,7 +1,8 @@
 package layout
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"github.com/tstore/tstore/vec"
 )
@@ -39,7 +40,12 @@ func CountNonZero(t Tensor) (int64, error) {
 	default:
 		return 0, unknownTensor(t)
 	}
-	e, err := entriesOf(t, naturalOrder(len(t.Shape())), &ConvertOptions{}, newBudget(0))
+	c, err := begin(t, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer c.end()
+	e, err := c.entriesOf(t, c.natural(len(t.Shape())))
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +81,7 @@ func denseCount(d *Dense) int64 {
 			axes = append(axes, axis{n, stride})
 		}
 	}
-	sort.Slice(axes, func(i, j int) bool { return axes[i].stride > axes[j].stride })
+	slices.SortFunc(axes, func(a, b axis) int { return cmp.Compare(b.stride, a.stride) })
 	var b box
 	for _, a := range axes {
 		b.push(a.n, a.stride)

@@ -103,6 +103,7 @@ func (c *CSF) Indices(level int) Index { return c.indices[level] }
 // WithDimNames returns a view of c with these names, one per axis; with none, a view without names.
 func (c *CSF) WithDimNames(names ...string) (*CSF, error) {
 	v := *c
+	v.owned = false
 	var err error
 	if v.names, err = copyNames(names, len(c.shape)); err != nil {
 		return nil, err
@@ -116,6 +117,9 @@ func (c *CSF) WithDimNames(names ...string) (*CSF, error) {
 func (c *CSF) Validate() error {
 	if err := c.checkStructure(); err != nil {
 		return err
+	}
+	if c.nnz == 0 {
+		return nil
 	}
 	root := c.indices[0]
 	if at := vec.FirstNotIncreasing(root.data, root.typ.kernel()); at >= 0 {

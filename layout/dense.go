@@ -21,6 +21,7 @@ type Dense struct {
 	names   []string
 	data    []byte
 	order   order
+	owned   bool // all slices, to their capacity, came out of a conversion into this very tensor
 }
 
 // order says in which ways the elements lie without gaps.
@@ -230,7 +231,7 @@ func (d *Dense) IsContiguous() bool { return d.order&rowMajor != 0 }
 func (d *Dense) IsColumnMajor() bool { return d.order&columnMajor != 0 }
 
 // Data returns all the memory that d was made of, elements or not.
-func (d *Dense) Data() []byte { return d.data }
+func (d *Dense) Data() []byte { return d.data[:len(d.data):len(d.data)] }
 
 // Bytes returns the elements in row-major order, without a copy, or [ErrNotContiguous].
 func (d *Dense) Bytes() ([]byte, error) {
@@ -255,6 +256,7 @@ func (d *Dense) WithDimNames(names ...string) (*Dense, error) {
 		return nil, err
 	}
 	v := *d
+	v.owned = false
 	v.names = names
 	return &v, nil
 }
@@ -266,6 +268,7 @@ func (d *Dense) Reinterpret(dt DType) (*Dense, error) {
 		return nil, fmt.Errorf("%w: elements of %v have %d bytes, those of %v %d", ErrDType, d.dtype, d.dtype.width, dt, dt.width)
 	}
 	v := *d
+	v.owned = false
 	v.dtype = dt
 	return &v, nil
 }

@@ -7,44 +7,43 @@ import (
 // entries are the stored elements of a tensor on their way from one sparse layout to another: in
 // row-major order of the axes in some order, each element once.
 type entries struct {
-	keys     []uint64 // row-major number of each element, ascending
-	data     []byte   // the elements
-	borrowed bool     // data is that of the source
+	keys []uint64 // row-major number of each element, ascending
+	data []byte   // the elements
 }
 
 // entriesOf returns the elements of t in row-major order of its axes taken in the given order. The
 // index arrays of a sparse tensor are checked first; elements that are not in order are sorted, and
-// those that are stored several times are summed or refused.
-func entriesOf(t Tensor, order []int, o *ConvertOptions, b *budget) (entries, error) {
+// those that are stored several times are summed or refused. Entries lie in the source or in spaces of c.
+func (c *conversion) entriesOf(t Tensor, order []int) (entries, error) {
 	switch t := t.(type) {
 	case *Dense:
-		return denseEntries(t, order, b)
+		return c.denseEntries(t, order)
 	case *COO:
 		if at, axis := t.firstOutside(); at >= 0 {
 			return entries{}, t.outside(at, axis)
 		}
-		keys, err := takeSlice[uint64](b, t.nnz)
+		keys, err := spaceOf[uint64](c, spaceKeys, t.nnz)
 		if err != nil {
 			return entries{}, err
 		}
 		var factors [MaxDims]uint64
 		keyFactors(factors[:len(t.shape)], t.shape, order)
 		t.keys(keys, 0, factors[:len(t.shape)])
-		return settle(&t.sparse, keys, o, b)
+		return c.settle(t.dtype, t.data, keys)
 	case *CSR:
-		return compressedEntries(&t.compressed, 0, order, o, b)
+		return c.lineEntries(&t.compressed, 0, order)
 	case *CSC:
-		return compressedEntries(&t.compressed, 1, order, o, b)
+		return c.lineEntries(&t.compressed, 1, order)
 	case *CSF:
 		if err := t.checkStructure(); err != nil {
 			return entries{}, err
 		}
-		keys, err := t.keys(b)
+		keys, err := c.treeKeys(t)
 		if err != nil {
 			return entries{}, err
 		}
 		rekey(keys, t.shape, t.order, order)
-		return settle(&t.sparse, keys, o, b)
+		return c.settle(t.dtype, t.data, keys)
 	}
 	return entries{}, unknownTensor(t)
 }
@@ -98,17 +97,17 @@ func equalAxes(a, b []int) bool {
 	return true
 }
 
-// settle turns the keys of all stored elements of s into entries.
-func settle(s *sparse, keys []uint64, o *ConvertOptions, b *budget) (entries, error) {
+// settle turns the elements in data, with these keys, into entries.
+func (c *conversion) settle(dt DType, data []byte, keys []uint64) (entries, error) {
 	if ascending(keys) {
-		return entries{keys: keys, data: s.data, borrowed: true}, nil
+		return entries{keys: keys, data: data}, nil
 	}
 	n := int64(len(keys))
-	order, err := takeSlice[keyed](b, n)
+	order, err := spaceOf[keyed](c, spaceOrder, n)
 	if err != nil {
 		return entries{}, err
 	}
-	scratch, err := takeSlice[keyed](b, n)
+	scratch, err := spaceOf[keyed](c, spaceSorted, n)
 	if err != nil {
 		return entries{}, err
 	}
@@ -121,30 +120,30 @@ func settle(s *sparse, keys []uint64, o *ConvertOptions, b *budget) (entries, er
 	repeated := false
 	for i := 1; i < len(order); i++ {
 		if order[i].key == order[i-1].key {
-			if o.Duplicates == DuplicatesRefuse {
+			if c.opts.Duplicates == DuplicatesRefuse {
 				return entries{}, fmt.Errorf("%w: elements %d and %d are at the same place", ErrDuplicate, order[i-1].at, order[i].at)
 			}
 			repeated = true
 			break
 		}
 	}
-	data, err := b.take(n, int(s.dtype.width))
+	sorted, err := c.spaceFor(spaceValues, n, int64(dt.width))
 	if err != nil {
 		return entries{}, err
 	}
 	if repeated {
-		if order, err = sumGroups(s.dtype, data, s.data, order); err != nil {
+		if order, err = sumGroups(dt, sorted, data, order); err != nil {
 			return entries{}, err
 		}
-		data = data[:len(order)*int(s.dtype.width)]
+		sorted = sorted[:len(order)*int(dt.width)]
 	} else {
-		gatherElements(int64(s.dtype.width), data, s.data, order)
+		gatherElements(int64(dt.width), sorted, data, order)
 	}
 	for i := range order {
 		keys[i] = order[i].key
 	}
-	b.free(2 * int(n) * 16)
-	return entries{keys: keys[:len(order)], data: data}, nil
+	c.free(2 * n * 16)
+	return entries{keys: keys[:len(order)], data: sorted}, nil
 }
 
 func ascending(keys []uint64) bool {
@@ -156,42 +155,37 @@ func ascending(keys []uint64) bool {
 	return true
 }
 
-// compressedEntries returns the entries of a matrix that is kept by lines along axis.
-func compressedEntries(c *compressed, axis int, order []int, o *ConvertOptions, b *budget) (entries, error) {
-	if err := c.checkStructure(axis); err != nil {
+// lineEntries returns the entries of a matrix that is kept by lines along axis.
+func (c *conversion) lineEntries(t *compressed, axis int, order []int) (entries, error) {
+	if err := t.checkStructure(axis); err != nil {
 		return entries{}, err
 	}
 	// Turning the matrix is the faster way to elements in another order, but takes memory for lines
 	// that hold nothing.
-	turned := order[0] != axis && c.shape[1-axis]/4 <= c.nnz+c.shape[axis]
-	if turned {
-		t, err := transposeCompressed(c, axis, &ConvertOptions{}, b)
-		if err != nil {
+	if order[0] != axis && t.shape[1-axis]/4 <= t.nnz+t.shape[axis] {
+		if err := c.turn(t, axis); err != nil {
 			return entries{}, err
 		}
-		c, axis = t, 1-axis
+		t, axis = &c.turned, 1-axis
 	}
-	keys, err := takeSlice[uint64](b, c.nnz)
+	keys, err := spaceOf[uint64](c, spaceKeys, t.nnz)
 	if err != nil {
 		return entries{}, err
 	}
-	minor := uint64(c.shape[1-axis])
-	switch c.indices.typ.Size() {
+	minor := uint64(t.shape[1-axis])
+	switch t.indices.typ.Size() {
 	case 1:
-		lineKeys(keys, c.indptr, c.indices.data, minor)
+		lineKeys(keys, t.indptr, t.indices.data, minor)
 	case 2:
-		lineKeys(keys, c.indptr, words[uint16](c.indices.data), minor)
+		lineKeys(keys, t.indptr, words[uint16](t.indices.data), minor)
 	case 4:
-		lineKeys(keys, c.indptr, words[uint32](c.indices.data), minor)
+		lineKeys(keys, t.indptr, words[uint32](t.indices.data), minor)
 	default:
-		lineKeys(keys, c.indptr, words[uint64](c.indices.data), minor)
+		lineKeys(keys, t.indptr, words[uint64](t.indices.data), minor)
 	}
-	rekey(keys, c.shape, []int{axis, 1 - axis}, order)
-	e, err := settle(&c.sparse, keys, o, b)
-	if turned {
-		e.borrowed = false
-	}
-	return e, err
+	from := [2]int{axis, 1 - axis}
+	rekey(keys, t.shape, from[:], order)
+	return c.settle(t.dtype, t.data, keys)
 }
 
 func lineKeys[I indexWord](keys []uint64, indptr Index, indices []I, minor uint64) {
@@ -208,31 +202,36 @@ func lineKeys[I indexWord](keys []uint64, indptr Index, indices []I, minor uint6
 	}
 }
 
-// keys returns the row-major numbers of the stored elements with the axes in the order of the levels.
-func (c *CSF) keys(b *budget) ([]uint64, error) {
-	parents, err := takeSlice[uint64](b, c.indices[0].Len())
+// treeKeys returns the row-major numbers of the stored elements of t with the axes in the order of its levels.
+func (c *conversion) treeKeys(t *CSF) ([]uint64, error) {
+	here, above := spaceKeys, spaceParents
+	if len(t.indptr)%2 == 1 { // the last level's keys are to lie in spaceKeys
+		here, above = above, here
+	}
+	parents, err := spaceOf[uint64](c, here, t.indices[0].Len())
 	if err != nil {
 		return nil, err
 	}
-	c.indices[0].chunk(parents, 0)
-	for l := range c.indptr {
-		x := c.indices[l+1]
-		children, err := takeSlice[uint64](b, x.Len())
+	t.indices[0].chunk(parents, 0)
+	for l := range t.indptr {
+		x := t.indices[l+1]
+		here, above = above, here
+		children, err := spaceOf[uint64](c, here, x.Len())
 		if err != nil {
 			return nil, err
 		}
-		dim := uint64(c.shape[c.order[l+1]])
+		dim := uint64(t.shape[t.order[l+1]])
 		switch x.typ.Size() {
 		case 1:
-			childKeys(children, parents, c.indptr[l], x.data, dim)
+			childKeys(children, parents, t.indptr[l], x.data, dim)
 		case 2:
-			childKeys(children, parents, c.indptr[l], words[uint16](x.data), dim)
+			childKeys(children, parents, t.indptr[l], words[uint16](x.data), dim)
 		case 4:
-			childKeys(children, parents, c.indptr[l], words[uint32](x.data), dim)
+			childKeys(children, parents, t.indptr[l], words[uint32](x.data), dim)
 		default:
-			childKeys(children, parents, c.indptr[l], words[uint64](x.data), dim)
+			childKeys(children, parents, t.indptr[l], words[uint64](x.data), dim)
 		}
-		b.free(8 * len(parents))
+		c.leave(int64(len(parents)), 8)
 		parents = children
 	}
 	return parents, nil

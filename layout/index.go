@@ -147,7 +147,7 @@ func IndexValues[I IndexInteger](x Index) ([]I, error) {
 func (x Index) Type() IndexType { return x.typ }
 
 // Bytes returns the array's memory.
-func (x Index) Bytes() []byte { return x.data }
+func (x Index) Bytes() []byte { return x.data[:len(x.data):len(x.data)] }
 
 // Len returns the number of integers.
 func (x Index) Len() int64 {

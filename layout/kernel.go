@@ -74,24 +74,50 @@ func isZeroPart(b []byte, mask byte) bool {
 	return b[last]&mask == 0
 }
 
-// compact writes the nonzero elements of a contiguous run to values and their positions in the run
-// to positions, both of which must have room for them, and returns how many there were. What lies
-// behind them in positions and values is undefined.
-func compact(dt DType, values []byte, positions Index, src []byte) int64 {
+// compact writes the nonzero elements of a contiguous run, which begins with element number first, to values and
+// their numbers to positions, cut to its type, until either is full. It returns how many elements it got through
+// and how many were nonzero. What lies behind them in positions and values is undefined.
+func compact(dt DType, values []byte, positions Index, src []byte, first int64) (used, n int64) {
 	if e := dt.elem(); e != 0 {
-		_, n := vec.Compact(values, positions.data, positions.typ.kernel(), src, e, 0)
-		return int64(n)
+		u, k := vec.Compact(values, positions.data, positions.typ.kernel(), src, e, uint64(first))
+		return int64(u), int64(k)
 	}
-	n := int64(0)
 	w := int64(dt.width)
-	for i := int64(0); i*w < int64(len(src)); i++ {
-		if v := src[i*w : (i+1)*w]; !isZero(dt, v) {
-			copy(values[n*w:(n+1)*w], v)
-			positions.set(n, uint64(i))
+	room := min(int64(len(values))/w, positions.Len())
+	for ; used*w < int64(len(src)); used++ {
+		if v := src[used*w : (used+1)*w]; !isZero(dt, v) {
+			if n == room {
+				break
+			}
+			copy(values[n*w:], v)
+			positions.set(n, uint64(first+used))
 			n++
 		}
 	}
-	return n
+	return used, n
+}
+
+// compactCoords is compact with the coordinates in an array of this shape in place of numbers.
+func compactCoords(dt DType, values, coords []byte, t IndexType, src []byte, shape []int64, first int64) (used, n int64) {
+	if e := dt.elem(); e != 0 {
+		u, k := vec.CompactCoords(values, coords, t.kernel(), src, e, dimensions(shape), uint64(first))
+		return int64(u), int64(k)
+	}
+	w, ndim := int64(dt.width), int64(len(shape))
+	room := int64(len(values)) / w
+	var key [1]uint64
+	for ; used*w < int64(len(src)); used++ {
+		if v := src[used*w : (used+1)*w]; !isZero(dt, v) {
+			if n == room {
+				break
+			}
+			copy(values[n*w:], v)
+			key[0] = uint64(first + used)
+			writeCoordinates(Index{t, coords}.Slice(n*ndim, (n+1)*ndim), key[:], 0, shape)
+			n++
+		}
+	}
+	return used, n
 }
 
 // scatterFrom stores element i of values at element indices[i] of dst. The indices must lie inside.

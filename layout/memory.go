@@ -7,18 +7,18 @@ import (
 	"unsafe"
 )
 
-// budget hands out memory for a conversion and refuses what is too much, before any of it is
+// budget counts the memory that a conversion takes and refuses what is too much, before any of it is
 // touched, so that a tensor that claims to be huge costs nothing.
 type budget struct {
 	left  int64
 	limit int64
 }
 
-func newBudget(limit int64) *budget {
+func newBudget(limit int64) budget {
 	if limit <= 0 {
 		limit = usableMemory()
 	}
-	return &budget{left: limit, limit: limit}
+	return budget{left: limit, limit: limit}
 }
 
 // usableMemory returns how much memory a conversion may take if its caller sets no limit: three quarters
@@ -33,40 +33,37 @@ var usableMemory = sync.OnceValue(func() int64 {
 	return min(most, debug.SetMemoryLimit(-1)) / 4 * 3
 })
 
-// take returns zeroed memory for n elements of the given size.
-func (b *budget) take(n int64, size int) ([]byte, error) {
-	bytes, ok := CheckedMul(n, int64(size))
+// reserve counts n elements of the given size and returns their bytes.
+func (b *budget) reserve(n int64, size int64) (int64, error) {
+	bytes, ok := CheckedMul(n, size)
 	if !ok || bytes > b.left {
-		return nil, fmt.Errorf("%w: %d × %d bytes are needed, %d of %d bytes are left", ErrTooLarge, n, size, b.left, b.limit)
+		return 0, fmt.Errorf("%w: %d × %d bytes are needed, %d of %d bytes are left", ErrTooLarge, n, size, b.left, b.limit)
 	}
 	b.left -= bytes
-	return make([]byte, bytes), nil
-}
-
-// index returns memory for n integers of a type.
-func (b *budget) index(n int64, t IndexType) (Index, error) {
-	data, err := b.take(n, t.Size())
-	return Index{typ: t, data: data}, err
-}
-
-// matrix returns memory for rows × columns integers of a type.
-func (b *budget) matrix(rows, columns int64, t IndexType) (Index, error) {
-	n, ok := CheckedMul(rows, columns)
-	if !ok {
-		return Index{}, fmt.Errorf("%w: %d × %d indices", ErrTooLarge, rows, columns)
-	}
-	return b.index(n, t)
-}
-
-// takeSlice returns zeroed memory for n values of a Go type.
-func takeSlice[T uint64 | int64 | keyed](b *budget, n int64) ([]T, error) {
-	var zero T
-	data, err := b.take(n, int(unsafe.Sizeof(zero)))
-	if err != nil || n == 0 {
-		return nil, err
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(data))), n), nil
+	return bytes, nil
 }
 
 // free says that memory of n bytes is needed no more.
-func (b *budget) free(n int) { b.left += int64(n) }
+func (b *budget) free(n int64) { b.left += n }
+
+// hugeFrom is the size from which memory is asked to be in huge pages: enough for one, wherever it begins.
+const hugeFrom = 4 << 20
+
+// newBytes returns n bytes of new memory, all zero. Much of it comes in huge pages where the system has
+// them: a page fault for every 4 KiB would take longer than most conversions.
+func newBytes(n int64) []byte {
+	b := make([]byte, n)
+	if n >= hugeFrom {
+		adviseHuge(b)
+	}
+	return b
+}
+
+// insideAligned returns the part of b that begins and ends at multiples of align, a power of two.
+func insideAligned(b []byte, align int) []byte {
+	start := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(align-1))
+	if start > len(b) {
+		return nil
+	}
+	return b[start : start+(len(b)-start)&^(align-1)]
+}

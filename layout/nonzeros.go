@@ -69,15 +69,18 @@ func NonzeroBytes(t Tensor) (iter.Seq2[[]int64, []byte], error) {
 }
 
 func (d *Dense) nonzeros(yield func([]int64, []byte) bool) {
-	if d.len == 0 {
+	if d.len == 0 || d.repeatsZeros() {
 		return
 	}
 	index := make([]int64, len(d.shape))
-	positions := newPositions(d)
 	width := int64(d.dtype.width)
-	values := make([]byte, positions.Len()*width)
-	for src, first := range d.pieces {
-		n := compact(d.dtype, values, positions, src)
+	most := min(d.dtype.pieceElements(), d.len)
+	positions := Index{IndexUint32, make([]byte, 4*most)}
+	values := make([]byte, most*width)
+	var w walk
+	w.begin(d, 0, d.len, most, make([]byte, bufferBytes(d)))
+	for src, first := w.piece(); src != nil; src, first = w.piece() {
+		_, n := compact(d.dtype, values, positions, src, 0)
 		for i, p := range words[uint32](positions.data)[:n] {
 			at := first + int64(p)
 			for axis := len(index) - 1; axis >= 0; axis-- {

@@ -1,120 +1,328 @@
 package layout
 
+import (
+	"unsafe"
+
+	"github.com/tstore/tstore/vec"
+)
+
 // manyNonzeros is the number of elements per nonzero below which it is cheaper to gather a dense
 // tensor in the wanted order than to sort its nonzeros.
 const manyNonzeros = 8
 
-// denseEntries returns the nonzeros of d in row-major order of its axes in the given order.
-func denseEntries(d *Dense, order []int, b *budget) (entries, error) {
-	nnz := denseCount(d)
-	keys, err := takeSlice[uint64](b, nnz)
-	if err != nil {
-		return entries{}, err
-	}
-	data, err := b.take(nnz, int(d.dtype.width))
-	if err != nil {
-		return entries{}, err
-	}
-	view, err := d.Transpose(order...)
-	if err != nil {
-		return entries{}, err
-	}
-	if view.lastAxisIsFastest() || nnz > d.len/manyNonzeros {
-		denseKeys(view, keys, data)
-		return entries{keys: keys, data: data}, nil
-	}
-	inMemory := d.memoryOrder()
-	if view, err = d.Transpose(inMemory...); err != nil {
-		return entries{}, err
-	}
-	denseKeys(view, keys, data)
-	rekey(keys, d.shape, inMemory, order)
-	found := sparse{dtype: d.dtype, shape: d.shape, nnz: nnz, data: data}
-	e, err := settle(&found, keys, &ConvertOptions{}, b)
-	e.borrowed = false
-	return e, err
+// found is room for the nonzeros of a dense tensor: their values, and for each of them some bytes that say
+// where it lies.
+type found struct {
+	values, places []byte
+	width, per     int64 // bytes of a value and of a place
+	n, room        int64 // nonzeros that are there, and that there is room for
+	aside          bool  // places lie in spaceIndices, on the way to something else; all else is the result's
 }
 
-// denseKeys writes the row-major numbers and the values of the nonzeros of d.
-func denseKeys(d *Dense, keys []uint64, data []byte) {
-	positions := newPositions(d)
-	width := int64(d.dtype.width)
-	k := int64(0)
-	for src, first := range d.pieces {
-		n := compact(d.dtype, data[k*width:], positions, src)
-		for i, p := range words[uint32](positions.data)[:n] {
-			keys[k+int64(i)] = uint64(first) + uint64(p)
+// find makes room for the nonzeros of d, whose places take per bytes. If there is some memory already, that may do.
+func (c *conversion) find(f *found, d *Dense, per int64) error {
+	f.width, f.per = int64(d.dtype.width), per
+	room := min(int64(cap(c.oldData))/f.width, d.len)
+	if per > 0 && !f.aside {
+		room = min(room, int64(cap(c.oldIndices[0]))/per)
+	}
+	if room == 0 {
+		var err error
+		if room, err = c.expect(d, 0, d.len); err != nil {
+			return err
 		}
-		k += n
 	}
+	return c.makeRoom(f, room, d, 0, 0)
 }
 
-// newPositions returns room for the positions of all elements of a piece of d.
-func newPositions(d *Dense) Index {
-	return Index{typ: IndexUint32, data: make([]byte, 4*min(d.dtype.pieceElements(), d.len))}
+// grow makes room for the nonzeros of elements first and on of d.
+func (c *conversion) grow(f *found, d *Dense, first int64) error {
+	n, err := c.countRange(d, first, d.len)
+	if err != nil {
+		return err
+	}
+	return c.makeRoom(f, f.n+n, d, first, f.n)
+}
+
+// makeRoom makes room for a number of nonzeros, or if that is too much, for as many as d really has: so many before
+// element first, and those from there on.
+func (c *conversion) makeRoom(f *found, room int64, d *Dense, first, before int64) error {
+	if bytes, ok := CheckedMul(room, f.width+f.per); !ok || bytes > c.left {
+		n, err := c.countRange(d, first, d.len)
+		if err != nil {
+			return err
+		}
+		room = before + n
+	}
+	values, err := c.room(c.oldData, room, f.width)
+	if err != nil {
+		return err
+	}
+	var places []byte
+	if f.aside {
+		places, err = c.spaceFor(spaceIndices, room, f.per)
+	} else {
+		places, err = c.room(c.oldIndices[0], room, f.per)
+	}
+	if err != nil {
+		return err
+	}
+	copy(values, f.values[:f.n*f.width])
+	copy(places, f.places[:f.n*f.per])
+	c.free(f.room * (f.width + f.per))
+	f.values, f.places, f.room = values, places, room
+	return nil
+}
+
+// done returns the values and the places of what was found.
+func (c *conversion) done(f *found) (values, places []byte) {
+	c.free((f.room - f.n) * (f.width + f.per))
+	values, places = c.trim(f.values[:f.n*f.width], c.oldData), f.places[:f.n*f.per]
+	if !f.aside {
+		places = c.trim(places, c.oldIndices[0])
+	}
+	return values, places
+}
+
+// indexTypeFor returns the type in which indices are gathered that have not been counted: see workType. If any type
+// will do, those that the result had before are likely to do again.
+func (c *conversion) indexTypeFor(bound uint64, d *Dense) (IndexType, error) {
+	want := c.opts.Indices
+	if want == IndexAuto && c.oldType != IndexAuto && c.oldType.Max() >= bound {
+		want = c.oldType
+	}
+	if want != IndexAuto && want.Max() >= bound {
+		return want, nil
+	}
+	n, err := c.expect(d, 0, d.len)
+	return NarrowestIndexType(max(bound, uint64(n))), err
+}
+
+// walkThrough sets out to go through d in row-major order.
+func (c *conversion) walkThrough(w *walk, d *Dense) error {
+	buffer, err := c.spaceFor(spaceGather, bufferBytes(d), 1)
+	if err != nil {
+		return err
+	}
+	stop := d.len
+	if stop > 0 && d.repeatsZeros() {
+		stop = 0
+	}
+	w.begin(d, 0, stop, d.dtype.pieceElements(), buffer)
+	return nil
+}
+
+// dimensions returns a shape as the kernels take it.
+func dimensions(shape []int64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(shape))), len(shape))
 }
 
 // denseToCOO returns the nonzeros of d as a canonical COO.
-func denseToCOO(d *Dense, o *ConvertOptions, b *budget) (*COO, error) {
-	nnz := denseCount(d)
+func (c *conversion) denseToCOO(d *Dense) (r COO, err error) {
 	ndim := int64(len(d.shape))
-	data, err := b.take(nnz, int(d.dtype.width))
+	if !d.lastAxisIsFastest() {
+		if ndim == 2 {
+			if x := c.across(d, 0); x != nil {
+				return c.acrossToCOO(d, x)
+			}
+		}
+		if sorts, err := c.worthSorting(d); err != nil {
+			return r, err
+		} else if sorts {
+			e, err := c.denseEntries(d, c.natural(len(d.shape)))
+			if err != nil {
+				return r, err
+			}
+			return e.coo(c, d.dtype, d.shape)
+		}
+	}
+	typ, err := c.indexTypeFor(largestCoordinate(d.shape), d)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	indices, err := b.matrix(nnz, ndim, o.workType(o.Indices, largestCoordinate(d.shape), uint64(max(nnz, ndim))))
-	if err != nil {
-		return nil, err
+	var f found
+	if err := c.find(&f, d, ndim*int64(typ.Size())); err != nil {
+		return r, err
 	}
-	positions := newPositions(d)
-	width := int64(d.dtype.width)
-	k := int64(0)
-	for src, first := range d.pieces {
-		n := compact(d.dtype, data[k*width:], positions, src)
-		writeCoordinates(indices.Slice(k*ndim, (k+n)*ndim), words[uint32](positions.data)[:n], uint64(first), d.shape)
-		k += n
+	var w walk
+	if err := c.walkThrough(&w, d); err != nil {
+		return r, err
 	}
-	return finishCOO(d.dtype, d.shape, indices, data, true, d.names, o, b)
+	for src, first := w.piece(); src != nil; src, first = w.piece() {
+		for {
+			used, n := compactCoords(d.dtype, f.values[f.n*f.width:], f.places[f.n*f.per:], typ, src, d.shape, first)
+			f.n += n
+			if used*f.width == int64(len(src)) {
+				break
+			}
+			src, first = src[used*f.width:], first+used
+			if err := c.grow(&f, d, first); err != nil {
+				return r, err
+			}
+		}
+	}
+	r.indices.typ, r.canonical = typ, true
+	r.data, r.indices.data = c.done(&f)
+	r.indices, err = c.finishIndex(r.indices, c.opts.Indices, uint64(max(f.n, ndim)))
+	return r, err
+}
+
+// worthSorting reports whether d has so few nonzeros that they are better sorted than gathered in another order
+// than that in which they lie.
+func (c *conversion) worthSorting(d *Dense) (bool, error) {
+	n, err := c.expect(d, 0, d.len)
+	return n <= d.len/manyNonzeros, err
 }
 
 // denseToLines returns the nonzeros of a matrix line by line, lines along the given axis.
-func denseToLines(d *Dense, axis int, o *ConvertOptions, b *budget) (*compressed, error) {
-	view, err := d.Transpose(axis, 1-axis)
-	if err != nil {
-		return nil, err
-	}
-	nnz := denseCount(d)
-	if !view.lastAxisIsFastest() && nnz <= d.len/manyNonzeros {
-		across, err := denseToLines(d, 1-axis, &ConvertOptions{}, b)
-		if err != nil {
-			return nil, err
+func (c *conversion) denseToLines(d *Dense, axis int) (r compressed, err error) {
+	order := [2]int{axis, 1 - axis}
+	view := c.permuted(0, d, order[:])
+	across := !view.lastAxisIsFastest()
+	if across {
+		if x := c.across(d, axis); x != nil {
+			var f found
+			if err := c.acrossToLines(&r, &f, x, c.opts.Indptr); err != nil {
+				return r, err
+			}
+			return c.finishLines(r, view.shape[0])
 		}
-		return transposeCompressed(across, 1-axis, o, b)
+		if sorts, err := c.worthSorting(d); err != nil {
+			return r, err
+		} else if sorts {
+			e, err := c.denseEntries(d, order[:])
+			if err != nil {
+				return r, err
+			}
+			return e.lines(c, d.dtype, d.shape, axis)
+		}
 	}
+	if r.indices.typ, err = c.indexTypeFor(uint64(max(view.shape[1], 1)-1), d); err != nil {
+		return r, err
+	}
+	if r.indptr, err = c.newIndptr(c.oldIndptr[0], view.shape[0], uint64(d.len)); err != nil {
+		return r, err
+	}
+	if err := c.findLines(&r, view); err != nil {
+		return r, err
+	}
+	return c.finishLines(r, view.shape[0])
+}
+
+// findLines finds the nonzeros of view for r, row by row. The indptr of r has room for its rows, and begins with 0.
+func (c *conversion) findLines(r *compressed, view *Dense) error {
+	var f found
+	if view.repeatsZeros() {
+		clear(r.indptr.data)
+		return nil
+	}
+	if err := c.find(&f, view, int64(r.indices.typ.Size())); err != nil {
+		return err
+	}
+	var err error
+	if minor := view.shape[1]; minor*f.width >= shortRun && (minor == 1 || view.strides[1] == f.width) {
+		err = c.longLines(&f, r.indptr, r.indices.typ, view)
+	} else {
+		err = c.shortLines(&f, r.indptr, r.indices.typ, view)
+	}
+	if err == nil {
+		r.data, r.indices.data = c.done(&f)
+	}
+	return err
+}
+
+// longLines finds the nonzeros of a matrix row by row.
+func (c *conversion) longLines(f *found, indptr Index, typ IndexType, view *Dense) error {
 	lines, minor := view.shape[0], view.shape[1]
-	c, err := newCompressed(d.dtype, d.shape, axis, nnz, d.names, o, b)
-	if err != nil {
-		return nil, err
+	for i := range lines {
+		off := view.offset + i*view.strides[0]
+		row := view.data[off : off+minor*f.width]
+		first := int64(0)
+		for {
+			used, n := compact(view.dtype, f.values[f.n*f.width:], Index{typ, f.places[f.n*f.per:]}, row, first)
+			f.n += n
+			if used*f.width == int64(len(row)) {
+				break
+			}
+			row, first = row[used*f.width:], first+used
+			if err := c.grow(f, view, i*minor+first); err != nil {
+				return err
+			}
+		}
+		indptr.set(i+1, uint64(f.n))
 	}
-	if c.data, err = b.take(nnz, int(d.dtype.width)); err != nil {
-		return nil, err
+	return nil
+}
+
+// shortLines is longLines for a matrix whose rows are not worth a call each, or do not lie in one piece.
+func (c *conversion) shortLines(f *found, indptr Index, typ IndexType, view *Dense) error {
+	var w walk
+	if err := c.walkThrough(&w, view); err != nil {
+		return err
+	}
+	space, err := c.spaceFor(spacePositions, min(view.dtype.pieceElements(), view.len), 4)
+	if err != nil {
+		return err
+	}
+	positions := Index{IndexUint32, space}
+	s := lineSplitter{indptr: indptr, minor: uint64(view.shape[1])}
+	for src, first := w.piece(); src != nil; src, first = w.piece() {
+		for {
+			used, n := compact(view.dtype, f.values[f.n*f.width:], positions, src, 0)
+			splitLines(&s, Index{typ, f.places}, words[uint32](positions.data)[:n], uint64(first))
+			f.n += n
+			if used*f.width == int64(len(src)) {
+				break
+			}
+			src, first = src[used*f.width:], first+used
+			if err := c.grow(f, view, first); err != nil {
+				return err
+			}
+		}
+	}
+	s.close(view.shape[0])
+	return nil
+}
+
+// denseEntries returns the nonzeros of d in row-major order of its axes in the given order.
+func (c *conversion) denseEntries(d *Dense, order []int) (entries, error) {
+	nnz, err := c.countRange(d, 0, d.len)
+	if err != nil {
+		return entries{}, err
+	}
+	keys, err := spaceOf[uint64](c, spaceKeys, nnz)
+	if err != nil {
+		return entries{}, err
+	}
+	data, err := c.spaceFor(spaceFound, nnz, int64(d.dtype.width))
+	if err != nil {
+		return entries{}, err
+	}
+	view := c.permuted(0, d, order)
+	if view.lastAxisIsFastest() || nnz > d.len/manyNonzeros {
+		return entries{keys: keys, data: data}, c.denseKeys(view, keys, data)
+	}
+	inMemory := c.orders[2][:len(order)]
+	d.memoryOrder(inMemory)
+	view = c.permuted(0, d, inMemory)
+	if err := c.denseKeys(view, keys, data); err != nil {
+		return entries{}, err
+	}
+	rekey(keys, d.shape, inMemory, order)
+	return c.settle(d.dtype, data, keys)
+}
+
+// denseKeys writes the row-major numbers and the values of the nonzeros of d.
+func (c *conversion) denseKeys(d *Dense, keys []uint64, data []byte) error {
+	var w walk
+	if err := c.walkThrough(&w, d); err != nil {
+		return err
 	}
 	width := int64(d.dtype.width)
-	if minor*width >= shortRun && (minor == 1 || view.strides[1] == width) {
-		k := int64(0)
-		for i := range lines {
-			off := view.offset + i*view.strides[0]
-			k += compact(d.dtype, c.data[k*width:], c.indices.Slice(k, nnz), d.data[off:off+minor*width])
-			c.indptr.set(i+1, uint64(k))
-		}
-		return c, c.finish(axis, o, b)
+	positions := Index{IndexUint64, vec.Bytes(keys)}
+	for src, first := w.piece(); src != nil; src, first = w.piece() {
+		_, n := compact(d.dtype, data, positions, src, first)
+		data, positions.data = data[n*width:], positions.data[n*8:]
 	}
-	positions := newPositions(d)
-	s := lineSplitter{indptr: c.indptr, minor: uint64(minor)}
-	for src, first := range view.pieces {
-		n := compact(d.dtype, c.data[s.elements*width:], positions, src)
-		splitLines(&s, c.indices, words[uint32](positions.data)[:n], uint64(first))
-	}
-	s.close(lines)
-	return c, c.finish(axis, o, b)
+	return nil
 }

@@ -1,106 +1,77 @@
 package layout
 
-// transposeCompressed returns the elements of c, whose lines run along axis, in lines along the
-// other axis. c's structure must have been checked. It is a counting sort: stable, and in time
-// linear in elements and lines.
-func transposeCompressed(c *compressed, axis int, o *ConvertOptions, b *budget) (*compressed, error) {
-	t, err := newCompressed(c.dtype, c.shape, 1-axis, c.nnz, c.names, o, b)
+import (
+	"fmt"
+	"math"
+)
+
+// transposeLines returns the elements of t, whose lines run along axis, in lines along the other axis.
+// t's structure must have been checked. It is a counting sort: stable, and in time linear in elements
+// and lines.
+func (c *conversion) transposeLines(t *compressed, axis int) (compressed, error) {
+	r, err := c.newLines(t.dtype, t.shape, 1-axis, t.nnz)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	if t.data, err = b.take(c.nnz, int(c.dtype.width)); err != nil {
-		return nil, err
+	if err := c.transpose(t, &r, t.shape[1-axis]); err != nil {
+		return r, err
 	}
-	cursors, err := takeSlice[int64](b, c.shape[1-axis])
+	return c.finishLines(r, t.shape[1-axis])
+}
+
+// turn is transposeLines on the way to something else: what it makes lies in spaces, and is c.turned.
+func (c *conversion) turn(t *compressed, axis int) error {
+	lines := t.shape[1-axis]
+	if lines == math.MaxInt64 {
+		return fmt.Errorf("%w: an indptr for %d lines", ErrTooLarge, lines)
+	}
+	r := &c.turned
+	r.sparse = sparse{dtype: t.dtype, shape: t.shape, nnz: t.nnz}
+	r.indptr.typ = NarrowestIndexType(uint64(t.nnz))
+	r.indices.typ = NarrowestIndexType(uint64(max(t.shape[axis], 1) - 1))
+	var err error
+	if r.indptr.data, err = c.spaceFor(spaceIndptr, lines+1, int64(r.indptr.typ.Size())); err != nil {
+		return err
+	}
+	if r.indices.data, err = c.spaceFor(spaceIndices, t.nnz, int64(r.indices.typ.Size())); err != nil {
+		return err
+	}
+	if r.data, err = c.spaceFor(spaceTurned, t.nnz, int64(t.dtype.width)); err != nil {
+		return err
+	}
+	return c.transpose(t, r, lines)
+}
+
+// transpose fills r, whose lines run across those of t.
+func (c *conversion) transpose(t, r *compressed, lines int64) error {
+	// What the kernel takes: each element with a key, and two counters for each range of lines.
+	need, err := c.reserve(t.nnz, int64(t.dtype.width)+8)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	switch c.indices.typ.Size() {
-	case 1:
-		transposeFrom(c, t, cursors, c.indices.data)
-	case 2:
-		transposeFrom(c, t, cursors, words[uint16](c.indices.data))
-	case 4:
-		transposeFrom(c, t, cursors, words[uint32](c.indices.data))
-	default:
-		transposeFrom(c, t, cursors, words[uint64](c.indices.data))
+	x := &c.columns
+	if _, err := x.StartLines(t.indptr.data, t.indptr.typ.kernel(), t.indices.data, t.indices.typ.kernel(), t.data, int(t.dtype.width), int(lines)); err != nil {
+		return fmt.Errorf("%w: %w", ErrIndex, err)
 	}
-	b.free(8 * len(cursors))
-	return t, t.finish(1-axis, o, b)
+	c.writeColumns(r)
+	c.free(need)
+	return nil
 }
 
-func transposeFrom[I indexWord](c, t *compressed, cursors []int64, in []I) {
-	for _, j := range in {
-		cursors[j]++
+// writeColumns writes the columns that c.columns finds to r, which has room for all of them, as lines.
+func (c *conversion) writeColumns(r *compressed) (nnz int64) {
+	w, size, ptr := int64(len(r.data)), int64(r.indices.typ.Size()), int64(r.indptr.typ.Size())
+	_ = w
+	width := int64(0)
+	if n := r.indices.Len(); n > 0 {
+		width = int64(len(r.data)) / n
 	}
-	sum := int64(0)
-	for j, n := range cursors {
-		cursors[j] = sum
-		sum += n
-		t.indptr.set(int64(j)+1, uint64(sum))
+	r.indptr.set(0, 0)
+	x := &c.columns
+	for x.Next() {
+		from, _ := x.Columns()
+		x.Write(r.data[nnz*width:], r.indices.data[nnz*size:], r.indices.typ.kernel(), r.indptr.data[(int64(from)+1)*ptr:], r.indptr.typ.kernel(), uint64(nnz))
+		nnz += int64(x.Len())
 	}
-	switch t.indices.typ.Size() {
-	case 1:
-		transposeInto(c, t, cursors, in, t.indices.data)
-	case 2:
-		transposeInto(c, t, cursors, in, words[uint16](t.indices.data))
-	case 4:
-		transposeInto(c, t, cursors, in, words[uint32](t.indices.data))
-	default:
-		transposeInto(c, t, cursors, in, words[uint64](t.indices.data))
-	}
-}
-
-func transposeInto[I, O indexWord](c, t *compressed, cursors []int64, in []I, out []O) {
-	switch c.dtype.width {
-	case 1:
-		transposeWords(c.indptr, cursors, in, out, c.data, t.data)
-	case 2:
-		transposeWords(c.indptr, cursors, in, out, words[uint16](c.data), words[uint16](t.data))
-	case 4:
-		transposeWords(c.indptr, cursors, in, out, words[uint32](c.data), words[uint32](t.data))
-	case 8:
-		transposeWords(c.indptr, cursors, in, out, words[uint64](c.data), words[uint64](t.data))
-	case 16:
-		transposeWords(c.indptr, cursors, in, out, words[[2]uint64](c.data), words[[2]uint64](t.data))
-	default:
-		transposeBytes(c.indptr, cursors, in, out, c.data, t.data, int64(c.dtype.width))
-	}
-}
-
-func transposeWords[I, O indexWord, V word](indptr Index, cursors []int64, in []I, out []O, src, dst []V) {
-	var buf lineBuffer
-	start, line := uint64(0), uint64(0)
-	for first := int64(1); first < indptr.Len(); first += int64(len(buf)) {
-		for _, stop := range indptr.chunk(buf[:], first) {
-			for k := start; k < stop; k++ {
-				j := in[k]
-				at := cursors[j]
-				cursors[j] = at + 1
-				out[at] = O(line)
-				dst[at] = src[k]
-			}
-			start = stop
-			line++
-		}
-	}
-}
-
-// transposeBytes is transposeWords for elements of any width.
-func transposeBytes[I, O indexWord](indptr Index, cursors []int64, in []I, out []O, src, dst []byte, width int64) {
-	var buf lineBuffer
-	start, line := uint64(0), uint64(0)
-	for first := int64(1); first < indptr.Len(); first += int64(len(buf)) {
-		for _, stop := range indptr.chunk(buf[:], first) {
-			for k := start; k < stop; k++ {
-				j := in[k]
-				at := cursors[j]
-				cursors[j] = at + 1
-				out[at] = O(line)
-				copy(dst[at*width:(at+1)*width], src[int64(k)*width:])
-			}
-			start = stop
-			line++
-		}
-	}
+	return nnz
 }
