@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tstore/tstore/index"
 	"github.com/tstore/tstore/store/internal/segment"
 )
 
@@ -209,12 +210,15 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	return nil
 }
 
-// sealOld seals the logs that could have been sealed in an earlier life.
+// sealOld seals the logs that could have been sealed in an earlier life. Of names that
+// later logs have overwritten or deleted, memory does not have what these logs say, but
+// their indexes have to: so they are read once more.
 func (s *Store) sealOld(r *replay) {
 	for _, l := range s.live.sorted() {
 		if l.Kind == segment.KindLog && r.sealed[l.Number] == nil {
-			last := s.written.logEnd(l.Number)
-			s.sealer.start(sealJob{file: s.written.segs[l.Number], valid: l.Valid, last: last, table: s.written.open})
+			f := s.written.segs[l.Number]
+			s.sealer.start(sealJob{file: f, valid: l.Valid, last: s.written.logEnd(l.Number), table: s.written.open,
+				whole: func() (index.Table, error) { return r.alone(f, l.Valid) }})
 		}
 	}
 }

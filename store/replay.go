@@ -130,6 +130,20 @@ func (r *replay) logs(from commitRef) error {
 	return nil
 }
 
+// alone is what log f, which is at rest, says by itself of each name, whatever later
+// ones say.
+func (r *replay) alone(f *segment.File, valid int64) (index.Table, error) {
+	one := &replay{
+		set:     r.set,
+		newest:  r.newest,
+		segs:    maps.Clone(r.segs),
+		edit:    index.Table{}.Edit(),
+		changes: map[uint64][]*Entry{},
+	}
+	_, err := one.log(f, valid, true, commitRef{})
+	return one.edit.Table(), err
+}
+
 // log replays one log.
 func (r *replay) log(f *segment.File, limit int64, exact bool, from commitRef) (segment.Tail, error) {
 	o := segment.WalkOptions{
@@ -171,7 +185,7 @@ func (r *replay) apply(f *segment.File, b *segment.Batch) error {
 		case segment.OpAttach, segment.OpReplace:
 			// What earlier logs did to the live set, the newest one's header has.
 			if f == r.newest {
-				if err := r.exchange(op); err != nil {
+				if err := r.exchange(op, b.Commit.Seq); err != nil {
 					return fmt.Errorf("commit record at offset %d: %w", b.Commit.Offset, err)
 				}
 			}
@@ -199,8 +213,8 @@ func (r *replay) apply(f *segment.File, b *segment.Batch) error {
 	return nil
 }
 
-// exchange makes segments part of the live set, in place of others.
-func (r *replay) exchange(op *segment.Op) error {
+// exchange makes segments part of the live set, in place of others, as batch seq says.
+func (r *replay) exchange(op *segment.Op, seq uint64) error {
 	for _, n := range op.Old {
 		delete(r.missing, n)
 		f := r.segs[n]
@@ -215,7 +229,14 @@ func (r *replay) exchange(op *segment.Op) error {
 		delete(r.sealed, n)
 		r.drop[n] = true
 	}
+	want := segment.KindCompacted
+	if op.Kind == segment.OpAttach {
+		want = segment.KindPackage
+	}
 	for _, l := range op.New {
+		if l.Kind != want {
+			return fmt.Errorf("%w: segment %d is a %v segment, operation %d takes in %v segments", ErrCorrupt, l.Number, l.Kind, op.Kind, want)
+		}
 		f, err := r.set.liveFile(l)
 		if errors.Is(err, errMissing) { // a later batch may replace it
 			r.missing[l.Number] = err
@@ -227,6 +248,9 @@ func (r *replay) exchange(op *segment.Op) error {
 		r.live[l.Number], r.segs[l.Number] = l, f
 		if err := r.openOneSealed(l.Number); err != nil {
 			return err
+		}
+		if p := r.sealed[l.Number]; op.Kind == segment.OpAttach && p.attached.seq != seq {
+			return fmt.Errorf("%s: %w: it was attached by batch %d, and not by batch %d which says so", f.Path, ErrCorrupt, p.attached.seq, seq)
 		}
 	}
 	return nil

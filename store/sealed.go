@@ -184,6 +184,9 @@ type sealJob struct {
 	valid int64       // where its batches end
 	last  uint64      // sequence number of its last batch
 	table index.Table // in which its entries are
+
+	// whole, if not nil, reads a table in which all of them are; table may lack some.
+	whole func() (index.Table, error)
 }
 
 // entries are those of the log, by name, with its own number left out.
@@ -237,6 +240,12 @@ func (s *sealer) start(j sealJob) {
 		defer s.one.Unlock()
 		if !j.worth(s.store.opts.sealMin) {
 			return
+		}
+		if j.whole != nil {
+			var err error
+			if j.table, err = j.whole(); err != nil {
+				return
+			}
 		}
 		if l, err := j.run(); err == nil && l != nil {
 			s.store.adopt(l)

@@ -242,8 +242,12 @@ func (v *verification) log(f *segment.File, sealed *sealedSegment) {
 		}
 		o.Limit = f.Size()
 	}
+	said := batchesSaid{}
 	tail, err := segment.Walk(f, o, func(b *segment.Batch) error {
 		v.read(b.End - b.Start - recordsLength(b))
+		if sealed != nil {
+			said.add(b)
+		}
 		for i := range b.Commit.Ops {
 			op := &b.Commit.Ops[i]
 			if op.Kind == segment.OpPut && op.Location.Segment == f.Number {
@@ -255,9 +259,66 @@ func (v *verification) log(f *segment.File, sealed *sealedSegment) {
 	if err != nil && v.ctx.Err() == nil {
 		v.problem(fmt.Errorf("%s: %w", f.Path, err), v.namesIn(f)...)
 	}
+	if err == nil && sealed != nil {
+		if err := said.compare(sealed, v.state); err != nil {
+			v.problem(err)
+		}
+	}
 	if !o.Exact {
 		v.tail, v.newest = tail, f.Path
 	}
+}
+
+// batchesSaid is the last thing that the batches of a log say of each name.
+type batchesSaid map[string]said
+
+type said struct {
+	seq     uint64
+	deleted bool
+	at      segment.Location
+}
+
+func (s batchesSaid) add(b *segment.Batch) {
+	for i := range b.Commit.Ops {
+		op := &b.Commit.Ops[i]
+		switch op.Kind {
+		case segment.OpRename:
+			s[op.From] = said{seq: b.Commit.Seq, deleted: true}
+			fallthrough
+		case segment.OpPut:
+			s[op.Name] = said{seq: b.Commit.Seq, at: op.Location}
+		case segment.OpDelete:
+			s[op.Name] = said{seq: b.Commit.Seq, deleted: true}
+		}
+	}
+}
+
+// compare makes sure that the index of the log says the same. Records in segments that
+// do not count any more may be missing from it.
+func (s batchesSaid) compare(l *sealedSegment, st *state) error {
+	return guarded(l.file, "", func() error {
+		for e, err := range l.frozen.Ascend("") {
+			if err != nil {
+				return l.wrap("", err)
+			}
+			w, ok := s[e.Name]
+			number := e.Segment
+			if number == 0 && !e.Deleted {
+				number = l.file.Number
+			}
+			if !ok || e.Seq != w.seq || e.Deleted != w.deleted ||
+				number != w.at.Segment || e.Offset != w.at.Offset || e.Length != w.at.Length || e.CRC != w.at.CRC {
+				return fmt.Errorf("%s: %w: the index says of %q what the batches of the log do not say", l.file.Path, ErrCorrupt, e.Name)
+			}
+			delete(s, e.Name)
+		}
+		for name, w := range s {
+			if w.deleted || st.segs[w.at.Segment] != nil {
+				return fmt.Errorf("%s: %w: the index does not have %q, of which the batches of the log say something", l.file.Path, ErrCorrupt, name)
+			}
+		}
+		return nil
+	})
 }
 
 func recordsLength(b *segment.Batch) (n int64) {
