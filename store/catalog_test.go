@@ -239,7 +239,7 @@ func TestCatalogIsUsed(t *testing.T) {
 	closeStore(t, st)
 	removeCatalog(t, dir)
 	disk = &testDisk{}
-	st = open(t, dir, store.WithFS(store.Options{}, disk))
+	open(t, dir, store.WithFS(store.Options{}, disk))
 	if n := disk.read.Load(); n < 1<<20 {
 		t.Errorf("opening without the catalog reads %d bytes only: reads are not counted", n)
 	}
