@@ -68,7 +68,7 @@ func (s *Store) refresh() error {
 	r := s.reader
 	before, missing := r.replay, 0
 	for range listingTries {
-		newest, err := r.list()
+		newest, err := s.list()
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Store) refresh() error {
 		if err != nil {
 			return err
 		}
-		again, err := r.list()
+		again, err := s.list()
 		if err != nil {
 			return err
 		}
@@ -104,11 +104,13 @@ func (s *Store) refresh() error {
 	return fmt.Errorf("the writer started a new log %d times while the segments were listed", listingTries)
 }
 
-// dropGivenUp closes segments that the writer has given up before a batch named
+// dropGivenUp lets go of segments that the writer has given up before a batch named
 // them: it may use their numbers again.
-func (r *reader) dropGivenUp() error {
+func (s *Store) dropGivenUp() error {
+	r, published := s.reader, s.published.Load()
+	var dropped []*segment.File
 	for n, f := range r.set.files {
-		if r.replay != nil && r.replay.segs[n] == f {
+		if published.segs[n] == f || r.replay != nil && r.replay.segs[n] == f {
 			continue
 		}
 		there, err := f.AtPath()
@@ -117,15 +119,17 @@ func (r *reader) dropGivenUp() error {
 		}
 		if !there {
 			delete(r.set.files, n)
-			f.Retire()
+			dropped = append(dropped, f)
 		}
 	}
+	s.uses.retire(dropped)
 	return nil
 }
 
 // list opens what is new in the directory and returns the newest log.
-func (r *reader) list() (*segment.File, error) {
-	err := r.dropGivenUp()
+func (s *Store) list() (*segment.File, error) {
+	r := s.reader
+	err := s.dropGivenUp()
 	if err != nil {
 		return nil, err
 	}
