@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/tstore/tstore/index"
 	"github.com/tstore/tstore/store/internal/segment"
@@ -172,10 +171,12 @@ func withoutRange(table index.Table, after, last uint64) index.Table {
 
 // sealer seals logs in the background.
 type sealer struct {
-	store  *Store
-	jobs   sync.WaitGroup
-	active atomic.Int64
-	one    sync.Mutex // one at a time, so that memory stays bounded
+	store *Store
+	one   sync.Mutex // one at a time, so that memory stays bounded
+
+	mu     sync.Mutex
+	change sync.Cond // of active to 0
+	active int       // jobs under way or waiting
 }
 
 // sealJob is a log to seal.
@@ -231,11 +232,9 @@ func (j *sealJob) run() (*sealedSegment, error) {
 // start seals a log in the background, if that pays. If it fails the log stays as
 // it is, and the next opening tries again.
 func (s *sealer) start(j sealJob) {
-	s.jobs.Add(1)
-	s.active.Add(1)
+	s.count(1)
 	go func() {
-		defer s.jobs.Done()
-		defer s.active.Add(-1)
+		defer s.count(-1)
 		s.one.Lock()
 		defer s.one.Unlock()
 		if !j.worth(s.store.opts.sealMin) {
@@ -253,11 +252,31 @@ func (s *sealer) start(j sealJob) {
 	}()
 }
 
-// wait returns when all that was started is done.
-func (s *sealer) wait() { s.jobs.Wait() }
+func (s *sealer) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active += n; s.active == 0 {
+		s.change.Broadcast()
+	}
+}
+
+// wait returns when all that was started is done. Unlike with a sync.WaitGroup,
+// others may start something meanwhile.
+func (s *sealer) wait() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.change.L = &s.mu
+	for s.active > 0 {
+		s.change.Wait()
+	}
+}
 
 // idle reports whether all that was started is done.
-func (s *sealer) idle() bool { return s.active.Load() == 0 }
+func (s *sealer) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.active == 0
+}
 
 // adopt makes the store look up the names of l in its frozen index.
 func (s *Store) adopt(l *sealedSegment) {
