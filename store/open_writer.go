@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/tstore/tstore/index"
 	"github.com/tstore/tstore/store/internal/segment"
@@ -281,7 +282,11 @@ func (s *Store) closeWriter() error {
 		err = s.nextLog()
 	}
 	if err == nil && !s.clean {
-		err = s.appendClose()
+		// On a full disk there may be no room for the mark. Everything is as durable
+		// without it; the next opening only looks more closely.
+		if err = s.appendClose(); errors.Is(err, syscall.ENOSPC) {
+			err = nil
+		}
 	}
 	if err == nil {
 		err = s.log.Trim()
