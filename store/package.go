@@ -44,6 +44,7 @@ func openPackage(f *segment.File, path string, o Options) (*Store, error) {
 		f.Retire()
 		return nil, fmt.Errorf("opening package %w", err)
 	}
+	f.Number = 0 // whatever its header says
 	s.pkg = l
 	s.published.Store(&state{sealed: []*sealedSegment{l}, segs: map[uint64]*segment.File{0: f}, checksums: o.Checksums})
 	return s, nil

@@ -54,14 +54,16 @@ func (f *File) CheckSeal(s *Seal, read func(n int64)) error {
 }
 
 // LostSeal reports whether the segment, whose batches end at valid, was sealed but
-// FindSeal does not find its seal: either the index or the trailer is damaged.
+// FindSeal does not find its seal: either the index or the trailer is damaged. One
+// whose sealing was interrupted, so that there is no trailer yet, has lost nothing.
 func (f *File) LostSeal(valid int64) bool {
+	var b [trailerSize]byte
 	if head, err := f.Head(valid); err == nil {
-		if _, ok := head.LookupMetadata(KeyIndex); ok {
+		_, ok := head.LookupMetadata(KeyIndex)
+		if ok && f.ReadRange(b[:], valid+head.Len()+Alignment) == nil && !isZero(b[:]) {
 			return true
 		}
 	}
-	var b [trailerSize]byte
 	at := f.Size() - trailerSize
 	if at < valid || at%Alignment != 0 || f.ReadRange(b[:], at) != nil {
 		return false

@@ -266,7 +266,14 @@ func (c *cursor) name(n int) (string, error) {
 	if !c.short && (n == 0 || n > index.MaxName) {
 		return "", fmt.Errorf("%w: name of %d bytes", ErrCorrupt, n)
 	}
-	return string(c.bytes(n)), nil
+	name := string(c.bytes(n))
+	if c.short {
+		return "", nil
+	}
+	if err := index.CheckName(name); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return name, nil
 }
 
 func (c *cursor) numbers(n uint32) []uint64 {
