@@ -46,15 +46,15 @@ func readFile(t testing.TB, path ...string) []byte {
 	return b
 }
 
-// checkAllFiles makes sure that the index of a directory lists all of it.
+// checkAllFiles makes sure that the index of a directory lists all messages in it.
 func checkAllFiles(t *testing.T, dir string, indexed int) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.msg"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(files) != indexed {
-		t.Errorf("%s has %d files, its index %d", dir, len(files), indexed)
+		t.Errorf("%s has %d messages, its index %d", dir, len(files), indexed)
 	}
 }
 

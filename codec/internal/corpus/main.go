@@ -29,8 +29,14 @@ func main() {
 // write replaces the messages in dir by the given files.
 func write(dir string, files map[string][]byte) error {
 	for _, sub := range []string{"accept", "reject"} {
-		if err := os.RemoveAll(filepath.Join(dir, sub)); err != nil {
+		old, err := filepath.Glob(filepath.Join(dir, sub, "*.msg"))
+		if err != nil {
 			return err
+		}
+		for _, path := range old {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
 		}
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return err
