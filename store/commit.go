@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store/internal/segment"
@@ -48,7 +49,7 @@ func (s *Store) await(written *state) error {
 
 // write runs fill on a new batch and appends the batch to the log. It returns the
 // state that it leads to, or nil if the batch was empty.
-func (s *Store) write(fill func(b *batch) error) (*state, error) {
+func (s *Store) write(fill func(b *batch) error) (after *state, err error) {
 	if s.opts.ReadOnly {
 		return nil, fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.path)
 	}
@@ -63,6 +64,7 @@ func (s *Store) write(fill func(b *batch) error) (*state, error) {
 	b := newBatch(s, s.written)
 	committed := false
 	defer func() {
+		s.diskFull = s.diskFull || errors.Is(err, syscall.ENOSPC)
 		if !committed { // also when fill panics
 			b.abandon()
 		}
@@ -73,7 +75,7 @@ func (s *Store) write(fill func(b *batch) error) (*state, error) {
 	if len(b.ops) == 0 {
 		return nil, nil
 	}
-	err := s.append(b)
+	err = s.append(b)
 	if errors.Is(err, segment.ErrLogBroken) {
 		// The batch may be there after all when the store is reopened, so what it
 		// has in segments of its own must stay.
@@ -191,7 +193,7 @@ func (s *Store) nextLog() error {
 	}
 	s.ended = false
 	// The zeros behind the old one are of no more use. If they stay they do no harm.
-	old.Trim()
+	old.Trim(0)
 	return nil
 }
 

@@ -289,7 +289,12 @@ func (s *Store) closeWriter() error {
 		}
 	}
 	if err == nil {
-		err = s.log.Trim()
+		// What puts have left free for deletes stays so if the disk is full.
+		keep := int64(0)
+		if s.diskFull {
+			keep = segment.Reserve
+		}
+		err = s.log.Trim(keep)
 	}
 	s.catalog.close(err == nil)
 	return err
@@ -299,7 +304,7 @@ func (s *Store) closeWriter() error {
 // the clean close then stands in the new one.
 func (s *Store) sealLast() error {
 	j := s.sealJob()
-	if !j.worth(s.opts.sealMin) {
+	if s.diskFull || !j.worth(s.opts.sealMin) {
 		return nil
 	}
 	if err := s.nextLog(); err != nil {

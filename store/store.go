@@ -37,6 +37,7 @@ type Store struct {
 	log        *segment.Log
 	live       *liveSet // every segment that counts but the log
 	clean      bool     // the log ends in the mark of a clean close
+	diskFull   bool     // a write has failed for want of space
 	ended      bool     // the log must not be appended to, see nextLog
 	logEntries int      // entries that the log has made
 	sealer     sealer

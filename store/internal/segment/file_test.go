@@ -98,7 +98,7 @@ func TestRefreshSize(t *testing.T) {
 	if r.EndsAt(at) || !r.EndsAt(w.Tail()) || !r.EndsAt(w.Tail()+1<<30) {
 		t.Error("EndsAt does not tell where something was written")
 	}
-	if err := w.Trim(); err != nil {
+	if err := w.Trim(0); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.RefreshSize(); err != nil || r.Size() != w.Size() {

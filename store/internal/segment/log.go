@@ -260,11 +260,11 @@ func (l *Log) Rewrite(from int64) error {
 	return l.Sync()
 }
 
-// Trim cuts the zeros off behind the tail, where a mapped file can be cut, and
-// syncs.
-func (l *Log) Trim() error {
-	if l.end > l.tail && truncateMapped {
-		if err := l.cut(l.tail); err != nil {
+// Trim cuts the zeros off behind the tail, but for the given number of bytes, where a
+// mapped file can be cut, and syncs.
+func (l *Log) Trim(keep int64) error {
+	if end := l.tail + keep; l.end > end && truncateMapped {
+		if err := l.cut(end); err != nil {
 			return fmt.Errorf("%s: %w", l.Path, err)
 		}
 	}

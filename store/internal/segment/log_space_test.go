@@ -60,7 +60,7 @@ func TestLogTrim(t *testing.T) {
 	l := newTestLog(t)
 	start := l.Tail()
 	appendRecord(t, l, false, record(1, 640))
-	if err := l.Trim(); err != nil {
+	if err := l.Trim(0); err != nil {
 		t.Fatal(err)
 	}
 	if truncateMapped && l.Size() != l.Tail() {
