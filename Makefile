@@ -47,6 +47,22 @@ fuzz: ## fuzz each target for a while: make fuzz FUZZTIME=20m
 	  done; \
 	done
 
+.PHONY: powercut
+powercut: ## cut the power 2,000 times on a file system that forgets what was not synced (needs /dev/fuse)
+	TSTORE_POWERCUTS=2000 $(GO) test -count=1 -timeout 60m -v -run 'PowerCut|FaultSweep|KillSweep|FailedSync|CutWhile|CheckCanFail|KilledBefore' ./store
+
+.PHONY: crash
+crash: ## kill a writing process 1,000 times and check what it had acknowledged
+	TSTORE_CRASHES=1000 $(GO) test -count=1 -timeout 60m -v -run 'Kill' ./store
+
+.PHONY: soak
+soak: ## change a store in every way for 10 minutes while four processes check what they see
+	TSTORE_SOAK=10m $(GO) test -count=1 -timeout 30m -v -run 'Soak' ./store
+
+.PHONY: damage
+damage: ## flip every byte of a small store and of a package, in every way of reading it
+	TSTORE_DAMAGE=all TSTORE_EVERY_BYTE=1 $(GO) test -count=1 -timeout 60m -v -run 'Flipped|Truncated' ./store
+
 .PHONY: bench
 bench: ## measure the store against the disk and memory of this machine
 	@for d in bench/*/; do if ls $$d*.go >/dev/null 2>&1; then $(GO) run ./$$d; fi; done
@@ -86,6 +102,7 @@ generate: ## make the generated files again: FlatBuffers code, assembly, corpus 
 	  apt-get update -qq && apt-get install -y -qq flatbuffers-compiler; }
 	$(GO) generate ./...
 	$(GO) run ./codec/internal/corpus testdata/corpus
+	$(GO) run ./store/internal/corpus testdata/corpus
 	cd vec/asm && $(GO) run .
 
 .PHONY: ci
