@@ -136,9 +136,13 @@ func (r *replay) alone(f *segment.File, valid int64) (index.Table, error) {
 	one := &replay{
 		set:     r.set,
 		newest:  r.newest,
+		live:    maps.Clone(r.live),
 		segs:    maps.Clone(r.segs),
+		sealed:  maps.Clone(r.sealed),
 		edit:    index.Table{}.Edit(),
 		changes: map[uint64][]*Entry{},
+		drop:    map[uint64]bool{},
+		missing: map[uint64]error{},
 	}
 	_, err := one.log(f, valid, true, commitRef{})
 	return one.edit.Table(), err
