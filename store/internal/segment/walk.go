@@ -111,6 +111,10 @@ func (w *walker) walk() (Tail, error) {
 		if errors.As(stop, &final) {
 			return w.tail, final.err
 		}
+		if errors.Is(stop, ErrNewerFormat) {
+			// Whole, with the right CRC, and beyond this version: not the end.
+			return w.tail, fmt.Errorf("commit record at offset %d: %w", pos, stop)
+		}
 		if !w.o.Exact {
 			durable, nonzero, err := w.searchOn(batch.Start)
 			if err != nil {
@@ -412,6 +416,9 @@ func (w *walker) commitAt(pos int64, budget *int64) (*Commit, error) {
 		return nil, &finalError{err}
 	}
 	commit, err := parseCommit(record, w.o.UUID, pos)
+	if errors.Is(err, ErrNewerFormat) {
+		return nil, &finalError{fmt.Errorf("commit record at offset %d: %w", pos, err)}
+	}
 	if err != nil {
 		return nil, nil
 	}
