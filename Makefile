@@ -72,6 +72,7 @@ VENV := .venv
 .PHONY: interop
 interop: $(VENV)/stamp ## compare what Arrow and tstore write and read (downloads pyarrow once)
 	$(GO) run ./codec/internal/interop -python $(VENV)/bin/python
+	$(GO) run ./store/internal/interop -python $(VENV)/bin/python
 
 $(VENV)/stamp: codec/internal/interop/requirements.txt
 	$(PYTHON) -m venv --clear $(VENV)

@@ -50,13 +50,13 @@ func (p programs) compareArrow(scenes []*scene) error {
 	if err := p.askArrow(requests); err != nil {
 		return err
 	}
-	if err := atLeastOne("segments and packages walked by pyarrow", files); err != nil {
+	if err := atLeastOne("pyarrow: segments and packages, walked", files); err != nil {
 		return err
 	}
-	if err := atLeastOne("messages that pyarrow and reader.py have found in them", messages); err != nil {
+	if err := atLeastOne("pyarrow: messages in them, as many as reader.py has found", messages); err != nil {
 		return err
 	}
-	return atLeastOne("dense tensors of packages read by pyarrow", tensors)
+	return atLeastOne("pyarrow: dense tensors of packages", tensors)
 }
 
 func (p programs) askArrow(requests []arrowRequest) error {

@@ -22,12 +22,12 @@ var damagedOf = map[string]int{
 // compareDamaged damages copies of stores and packages, as a power cut or a bad disk
 // may. Both readers must find the damage, or see the same without having been told of
 // what is gone: the end of a log that was never acknowledged.
-func (p programs) compareDamaged(scenes []*scene, seed uint64) error {
+func (p programs) compareDamaged(scenes []*scene, seed uint64, times int) error {
 	random := rand.New(rand.NewPCG(seed, 7))
 	var requests []request
 	var seen []outcome
 	for _, s := range scenes {
-		for i := range damagedOf[s.name] {
+		for i := range times * damagedOf[s.name] {
 			path := filepath.Join(p.working, fmt.Sprintf("damaged-%s-%d", s.name, i))
 			what, err := s.damage(random, path)
 			if err != nil {
@@ -59,10 +59,10 @@ func (p programs) compareDamaged(scenes []*scene, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := atLeastOne("damaged stores and packages refused by both", refused); err != nil {
+	if err := atLeastOne("damaged stores and packages: refused by reader.py and tstore", refused); err != nil {
 		return err
 	}
-	return atLeastOne("damaged stores in which both see the same", same)
+	return atLeastOne("damaged stores and packages: both see the same", same)
 }
 
 // damage makes a damaged copy of a scene and says what is wrong with it.

@@ -60,6 +60,7 @@ def hash_of(name):
 class Index:
     def __init__(self, data):
         self.data = data
+        self.seen = {}  # entries by offset
         if len(data) < 256 or len(data) % 64:
             raise Corrupt(f"an index of {len(data)} bytes")
         (magic, version, _, length, self.count, self.tombstones, self.lowest, self.highest,
@@ -91,6 +92,11 @@ class Index:
 
     def entry(self, at):
         """The entry at an offset, its CRCs checked."""
+        if at not in self.seen:
+            self.seen[at] = self.parse(at)
+        return self.seen[at]
+
+    def parse(self, at):
         end = self.entries_at + self.entries_length
         if at % 8 or at < self.entries_at or at + 56 > end:
             raise Corrupt(f"an entry at {at}")

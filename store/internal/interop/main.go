@@ -25,14 +25,15 @@ func main() {
 	python := flag.String("python", "python3", "Python with pyarrow and numpy")
 	keep := flag.String("dir", "", "keep stores and packages in this directory (default: a temporary one)")
 	seed := flag.Uint64("seed", 1, "of the random tensors, changes and damages")
+	damages := flag.Int("damages", 1, "make so many times the usual number of damaged copies")
 	flag.Parse()
-	if err := run(*python, *keep, *seed); err != nil {
+	if err := run(*python, *keep, *seed, *damages); err != nil {
 		fmt.Fprintln(os.Stderr, "interop:", err)
 		os.Exit(1)
 	}
 }
 
-func run(python, dir string, seed uint64) error {
+func run(python, dir string, seed uint64, damages int) error {
 	if dir == "" {
 		temporary, err := os.MkdirTemp("", "tstore-interop-")
 		if err != nil {
@@ -66,7 +67,7 @@ func run(python, dir string, seed uint64) error {
 	if err := p.compareScenes(scenes); err != nil {
 		return err
 	}
-	if err := p.compareDamaged(scenes, seed); err != nil {
+	if err := p.compareDamaged(scenes, seed, damages); err != nil {
 		return err
 	}
 	return p.compareArrow(scenes)
@@ -93,7 +94,7 @@ func (p programs) compareCorpus() error {
 	if err := json.Unmarshal(out, &read); err != nil {
 		return fmt.Errorf("reader.py --messages: %q: %w", out, err)
 	}
-	return atLeastOne("messages of the corpus read or refused by reader.py", read.Compared)
+	return atLeastOne("reader.py: messages of the corpus, read or refused", read.Compared)
 }
 
 func trimLine(b []byte) []byte {

@@ -24,6 +24,14 @@ from store import open_path
 from tensors import Tensor
 
 
+SEGMENTS = {1: "log", 2: "data", 3: "compacted", 4: "package"}
+OPERATIONS = {1: "put", 2: "delete", 3: "rename", 4: "attach", 5: "replace"}
+
+
+def tally(names, kinds):
+    return {name: kinds.count(kind) for kind, name in names.items()}
+
+
 def text(b):
     return b.decode("utf-8", "backslashreplace")
 
@@ -72,6 +80,8 @@ def read(path, names=(), prefixes=()):
         "indexes": len(source.indexes),
         "entries": sum(index.count for _, index in source.indexes),
         "replayed": source.replayed,
+        "segments": tally(SEGMENTS, [live.kind for live in source.live.values()]),
+        "operations": tally(OPERATIONS, source.operations),
         "messages": {str(s.path): s.messages() for s in source.segments.values()},
     }
     if digest:

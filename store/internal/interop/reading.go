@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -32,6 +33,8 @@ type reading struct {
 		Indexes    int
 		Entries    int
 		Replayed   int
+		Segments   map[string]int // that count, by kind
+		Operations map[string]int // in the logs, by kind
 		Messages   map[string]map[string]int
 		Digest     string
 		Attributes [][2]string
@@ -105,7 +108,12 @@ func nextReading(answers *json.Decoder) (*reading, error) {
 
 // compareScenes has reader.py read all scenes, and compares.
 func (p programs) compareScenes(scenes []*scene) error {
-	var count struct{ stores, packages, tensors, lookups, prefixes, indexes, replayed, digests int }
+	count := map[string]int{}
+	add := func(front string, counts map[string]int) {
+		for kind, n := range counts {
+			count[front+kind] += n
+		}
+	}
 	var mutex sync.Mutex
 	random := rand.New(rand.NewPCG(5, 6))
 	requests := make([]request, len(scenes))
@@ -120,36 +128,31 @@ func (p programs) compareScenes(scenes []*scene) error {
 		mutex.Lock()
 		defer mutex.Unlock()
 		if s.digest != "" {
-			count.packages++
-			count.digests++
+			count["packages"]++
+			count["digests of packages, computed anew"]++
 		} else {
-			count.stores++
+			count["stores"]++
+			add("segments that count: ", r.Summary.Segments)
+			add("operations in logs: ", r.Summary.Operations)
 		}
 		s.messages = r.Summary.Messages
-		count.tensors += len(r.Tensors)
-		count.lookups += len(r.Summary.Found)
-		count.prefixes += len(r.Summary.Prefixed)
-		count.indexes += r.Summary.Indexes
-		count.replayed += r.Summary.Replayed
+		for _, t := range r.Tensors {
+			count["tensors: "+t.Layout]++
+		}
+		count["names looked up"] += len(r.Summary.Found)
+		count["prefixes listed"] += len(r.Summary.Prefixed)
+		count["frozen indexes, made anew byte for byte"] += r.Summary.Indexes
+		count["logs without an index"] += r.Summary.Replayed
 		return nil
 	}
 	if err := p.readSplit(requests, see); err != nil {
 		return err
 	}
-	for _, c := range []struct {
-		what string
-		n    int
-	}{
-		{"stores read by reader.py", count.stores},
-		{"packages read by reader.py", count.packages},
-		{"digests of packages computed by reader.py", count.digests},
-		{"tensors read by reader.py", count.tensors},
-		{"names looked up by reader.py", count.lookups},
-		{"prefixes listed by reader.py", count.prefixes},
-		{"frozen indexes held to FORMAT.md, byte for byte", count.indexes},
-		{"logs replayed by reader.py", count.replayed},
-	} {
-		if err := atLeastOne(c.what, c.n); err != nil {
+	for _, l := range layouts {
+		add("tensors: ", map[string]int{l.String(): 0})
+	}
+	for _, what := range slices.Sorted(maps.Keys(count)) {
+		if err := atLeastOne("reader.py: "+what, count[what]); err != nil {
 			return err
 		}
 	}

@@ -105,7 +105,7 @@ type author struct {
 	store   *store.Store
 	options store.Options
 	random  *rand.Rand
-	number  int // of names given so far
+	number  int // in the last name that was made up
 }
 
 func newAuthor(dir, name string, seed uint64, o store.Options) (*author, error) {
@@ -176,11 +176,16 @@ func (c *changes) rename(from, to string) error {
 	return c.tx.Rename(from, to)
 }
 
-// newName is one that has not been given yet.
+// newName is one that is not there.
 func (c *changes) newName() string {
-	c.number++
 	fronts := []string{"a/", "b/", "p/", "q/r/", "ä/", "日本/", "b" + strings.Repeat("long/", 30)}
-	return fmt.Sprintf("%s%d", fronts[c.random.IntN(len(fronts))], c.number)
+	for {
+		c.number++
+		name := fmt.Sprintf("%s%d", fronts[c.random.IntN(len(fronts))], c.number)
+		if _, there := c.want[name]; !there {
+			return name
+		}
+	}
 }
 
 // anyName is one that is there, or "".

@@ -71,8 +71,10 @@ class Package(Reader):
         self.segment = Segment(path)
         self.segments = {0: self.segment}
         self.index = open_package(self.segment, len(self.segment.data))
+        self.live = {0: Live(0, ZERO_UUID, len(self.segment.data), PACKAGE, 0)}
         self.indexes = [(self.segment, self.index)]
         self.replayed = 0
+        self.operations = []
 
     def words(self):
         return {e.name: Word(e.sequence, e.location, e.description) for e in self.index.entries()}
@@ -178,6 +180,7 @@ class Store(Reader):
         """Checks the files of the live set and opens what they say of names."""
         self.sources = []   # a dict of words, or a segment's index with how it was attached
         self.indexes, self.replayed, self.packages, self.records = [], 0, [], []
+        self.operations = []  # the kinds of all that were read
         for number, live in sorted(self.live.items()):
             if number not in self.segments:
                 raise Corrupt(f"{path}: segment {number} is missing")
@@ -193,6 +196,7 @@ class Store(Reader):
                 index = None
                 commits = self.commits if number == self.newest else segment.batches(live.valid)
                 words = last_words(commits)
+                self.operations += [op.kind for c in commits for op in c.operations]
                 if number != self.newest and commits:
                     index = segment.sealed_log(live.valid, commits[-1].sequence)
                 self.records += [op.location for c in commits for op in c.operations
