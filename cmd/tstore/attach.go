@@ -42,12 +42,18 @@ changed by other programs, and lie on the same file system.`,
 		if err := checkRanges(cmd, pkg); err != nil {
 			return err
 		}
-		progress := newProgress(cmd, "attaching "+file, sizeOf(file))
-		defer progress.end()
-		defer progress.watch(path)()
-		return withWriting(path, store.Options{LockWait: *wait}, func(w *writing) error {
-			return clash.attach(cmd, w, file, link, "attached")
+		var n int
+		err = withWriting(path, store.Options{LockWait: *wait}, func(w *writing) error {
+			progress := newProgress(cmd, "attaching "+file, sizeOf(file))
+			defer progress.end()
+			defer progress.watch(path)()
+			n, err = clash.attach(cmd, w, file, link)
+			return err
 		})
+		if err != nil {
+			return err
+		}
+		return say(cmd, "attached %s", count(n, "tensor"))
 	})
 	return cmd
 }
@@ -78,21 +84,19 @@ func (f *clashFlags) parse() error {
 	return nil
 }
 
-// attach makes a package part of a store and says so.
-func (f *clashFlags) attach(cmd *cobra.Command, w *writing, file string, link bool, done string) error {
+// attach makes a package part of a store and returns how many tensors the store has got from it.
+func (f *clashFlags) attach(cmd *cobra.Command, w *writing, file string, link bool) (int, error) {
 	if err := cmd.Context().Err(); err != nil {
-		return err
+		return 0, err
 	}
 	n, err := w.Attach(file, &store.AttachOptions{Prefix: f.prefix, Clash: f.clash, Link: link})
 	switch {
 	case errors.Is(err, store.ErrExists):
-		return fmt.Errorf("%w; --replace or --keep says which one stays, --prefix gives other names", err)
+		err = fmt.Errorf("%w; --replace or --keep says which one stays, --prefix gives other names", err)
 	case errors.Is(err, store.ErrName):
-		return fmt.Errorf("--prefix %s: %w", f.prefix, err)
-	case err != nil:
-		return err
+		err = fmt.Errorf("--prefix %s: %w", f.prefix, err)
 	}
-	return say(cmd, "%s %s", done, count(n, "tensor"))
+	return n, err
 }
 
 // checkRanges makes sure that the tensors of a package lie one behind the other, before anything is

@@ -38,17 +38,20 @@ func beginProgress(cmd *cobra.Command, what string, total int64, bytes bool) *pr
 	p := &progress{total: total}
 	f, ok := cmd.ErrOrStderr().(*os.File)
 	if ok && term.IsTerminal(int(f.Fd())) && !quiet(cmd) {
-		p.bar = progressbar.NewOptions64(total,
+		options := []progressbar.Option{
 			progressbar.OptionSetWriter(&lateWriter{f, time.Now().Add(progressDelay)}),
 			progressbar.OptionSetDescription(what),
 			progressbar.OptionShowBytes(bytes),
 			progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(),
 			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetWidth(20),
 			progressbar.OptionClearOnFinish(),
-		)
+		}
+		if !bytes {
+			options = append(options, progressbar.OptionShowIts())
+		}
+		p.bar = progressbar.NewOptions64(total, options...)
 	}
 	return p
 }

@@ -52,9 +52,15 @@ is faster: it takes the whole package in as it is.`,
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		return withWriting(path, store.Options{LockWait: *wait}, func(w *writing) error {
-			return unpack(cmd, w, snap, prefixes, size, &clash)
+		var n int
+		err = withWriting(path, store.Options{LockWait: *wait}, func(w *writing) error {
+			n, err = unpack(cmd, w, snap, prefixes, size, &clash)
+			return err
 		})
+		if err != nil {
+			return err
+		}
+		return say(cmd, "unpacked %s", count(n, "tensor"))
 	})
 	return cmd
 }
@@ -62,7 +68,7 @@ is faster: it takes the whole package in as it is.`,
 // unpack puts tensors into a store as one batch, however many they are and however large: as a
 // package of their own, which the store takes in by a link. Until then its file has a name that no
 // store takes for one of its own, and that the next writer removes (FORMAT.md, 1).
-func unpack(cmd *cobra.Command, w *writing, snap *store.Snapshot, prefixes []string, size int64, clash *clashFlags) error {
+func unpack(cmd *cobra.Command, w *writing, snap *store.Snapshot, prefixes []string, size int64, clash *clashFlags) (int, error) {
 	file := filepath.Join(w.path, "segments", "unpack.seg.tmp")
 	remove := func() { os.Remove(file) }
 	defer onAbandon(file, remove)()
@@ -81,12 +87,12 @@ func unpack(cmd *cobra.Command, w *writing, snap *store.Snapshot, prefixes []str
 		return err
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	err = clash.attach(cmd, w, file, true, "unpacked")
+	n, err := clash.attach(cmd, w, file, true)
 	var noLink *os.LinkError
 	if errors.As(err, &noLink) { // not every file system has links
-		err = clash.attach(cmd, w, file, false, "unpacked")
+		n, err = clash.attach(cmd, w, file, false)
 	}
-	return err
+	return n, err
 }
