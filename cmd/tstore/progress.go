@@ -44,7 +44,7 @@ func beginProgress(cmd *cobra.Command, what string, total int64, bytes bool) *pr
 			progressbar.OptionShowBytes(bytes),
 			progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true),
-			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionThrottle(100 * time.Millisecond),
 			progressbar.OptionSetWidth(20),
 			progressbar.OptionClearOnFinish(),
 		}
