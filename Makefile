@@ -53,7 +53,7 @@ powercut: ## cut the power 2,000 times on a file system that forgets what was no
 
 .PHONY: crash
 crash: ## kill a writing process 1,000 times and check what it had acknowledged
-	TSTORE_CRASHES=1000 $(GO) test -count=1 -timeout 60m -v -run 'Kill' ./store
+	TSTORE_CRASHES=1000 $(GO) test -count=1 -timeout 60m -v -run 'Crash|Kill' ./store
 
 .PHONY: soak
 soak: ## change a store in every way for 10 minutes while four processes check what they see
