@@ -201,6 +201,9 @@ func TestFlippedBytes(t *testing.T) {
 				b, err := os.ReadFile(path)
 				must(t, err)
 				for i, c := range b {
+					if raceEnabled && !thorough && i%7 != 0 {
+						continue // there is one goroutine only
+					}
 					bit := byte(1) << (i % 8)
 					trial(path, int64(i), c, c^bit, thorough || i%17 == 0)
 					if c != 0 && c != bit && (thorough || i%3 == 0) {

@@ -266,6 +266,9 @@ func TestFaults(t *testing.T) {
 		{"half written, for good", []diskOpKind{opWrite}, syscall.ENOSPC, true, true, false},
 		{"pages lost", []diskOpKind{opSync}, syscall.EIO, false, false, true},
 	}
+	if raceEnabled {
+		modes = modes[:1] // slow, and there are few goroutines
+	}
 	for _, m := range modes {
 		for _, kind := range m.kinds {
 			t.Run(fmt.Sprintf("%s/%s", kind, m.name), func(t *testing.T) {

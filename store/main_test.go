@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +19,11 @@ var children = map[string]func(args []string) error{}
 func TestMain(m *testing.M) {
 	name := os.Getenv(childEnv)
 	if name == "" {
+		checks := "50" // unless the command line says otherwise
+		if raceEnabled {
+			checks = "15" // several times slower
+		}
+		flag.Set("rapid.checks", checks)
 		os.Exit(m.Run())
 	}
 	if err := children[name](os.Args[1:]); err != nil {

@@ -101,7 +101,7 @@ func TestViewsSurviveGrowth(t *testing.T) {
 	defer sn.Close()
 	seen, err := sn.Get("x")
 	must(t, err)
-	for i := range 12 {
+	for i := range 6 {
 		must(t, st.Put("y", stamped(uint64(i), 2<<20))) // 16 MiB, below the size of an own segment
 		must(t, compareTensor(seen, x))
 		must(t, st.View(func(tx *store.Tx) error {

@@ -118,7 +118,12 @@ func TestEveryOrder(t *testing.T) {
 	for _, size := range []struct {
 		name  string
 		shape []int64
-	}{{"in memory", []int64{6, 5, 4}}, {"streamed", []int64{80, 70, 50}}, {"own segment", []int64{80, 90, 75}}} {
+		opts  *store.Options
+	}{
+		{"in memory", []int64{6, 5, 4}, &tiny},
+		{"streamed", []int64{80, 70, 50}, &store.Options{SegmentSize: 4 << 20}},
+		{"own segment", []int64{20, 30, 25}, &tiny},
+	} {
 		t.Run(size.name, func(t *testing.T) {
 			base := patterned(t, layout.Int32, 3, size.shape...)
 			view := func(d *layout.Dense, err error) *layout.Dense {
@@ -145,7 +150,7 @@ func TestEveryOrder(t *testing.T) {
 			for name, d := range orders {
 				c[name] = stored{tensor: d}
 			}
-			putEverywhere(t, c, &store.Options{SegmentSize: 4 << 20})
+			putEverywhere(t, c, size.opts)
 
 			st := open(t, filepath.Join(quickDir(t), "s"), nil)
 			for name, d := range orders {
