@@ -23,3 +23,10 @@ func SetSegmentSize(s *Store, n int64) { s.opts.SegmentSize = n }
 
 // CatalogPosition is where the catalog of s stands.
 func CatalogPosition(s *Store) (index.Position, bool) { return s.catalog.position() }
+
+// PendingBatches is how many batches of s are kept until the next sync.
+func PendingBatches(s *Store) int {
+	s.group.mu.Lock()
+	defer s.group.mu.Unlock()
+	return len(s.group.pending)
+}

@@ -15,6 +15,27 @@ type written struct {
 	log   *segment.Log
 	last  commitRef
 	names []*Entry // what it made of each name it touched
+
+	at map[string]int // index in names; nil until another batch was taken in
+}
+
+// takeIn makes w stand for next, too, which follows it in the same log.
+func (w *written) takeIn(next written) {
+	if w.at == nil {
+		w.at = make(map[string]int, len(w.names))
+		for i, e := range w.names {
+			w.at[e.Name] = i
+		}
+	}
+	for _, e := range next.names {
+		if i, ok := w.at[e.Name]; ok {
+			w.names[i] = e
+			continue
+		}
+		w.at[e.Name] = len(w.names)
+		w.names = append(w.names, e)
+	}
+	w.state, w.last = next.state, next.last
 }
 
 // commitRef names a commit record.
@@ -40,10 +61,12 @@ func (c commitRef) number() uint64 {
 // that have been written until then, while the next ones gather.
 type group struct {
 	publish func(batches []written) // called with each lot that has become durable, in order
+	lazy    bool                    // nobody waits for a single batch: memory counts
 
 	mu       sync.Mutex
 	change   sync.Cond
 	pending  []written // in order, not known to be durable
+	lot      int       // of pending, what the sync under way is for
 	durable  uint64    // sequence number up to which all is durable
 	syncedIn *segment.Log
 	syncedTo int64 // position in syncedIn up to which all is durable
@@ -61,8 +84,8 @@ type group struct {
 // the callers would always miss the sync that serves the other half.
 const gatherTime = 60 * time.Microsecond
 
-func newGroup(durable uint64, publish func([]written)) *group {
-	g := &group{durable: durable, publish: publish}
+func newGroup(durable uint64, lazy bool, publish func([]written)) *group {
+	g := &group{durable: durable, lazy: lazy, publish: publish}
 	g.change.L = &g.mu
 	return g
 }
@@ -71,6 +94,10 @@ func newGroup(durable uint64, publish func([]written)) *group {
 func (g *group) add(w written) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if n := len(g.pending); g.lazy && n > g.lot && g.pending[n-1].log == w.log {
+		g.pending[n-1].takeIn(w)
+		return
+	}
 	g.pending = append(g.pending, w)
 }
 
@@ -101,12 +128,13 @@ func (g *group) sync() {
 	lot := g.pending
 	served := min(g.waiting, len(lot))
 	last := lot[len(lot)-1]
+	g.lot = len(lot)
 	g.mu.Unlock()
 	start := time.Now()
 	err := last.log.Sync()
 	took := time.Since(start)
 	g.mu.Lock()
-	g.syncing = false
+	g.syncing, g.lot = false, 0
 	if err != nil {
 		g.failLocked(err)
 		return

@@ -261,7 +261,7 @@ func (s *Store) start(r *replay) {
 		s.catalog.add(r.changes, r.last)
 		s.catalog.sealed(slices.Collect(maps.Keys(r.drop))...)
 	}
-	s.group = newGroup(s.written.seq, func(lot []written) {
+	s.group = newGroup(s.written.seq, s.opts.Sync == SyncNever, func(lot []written) {
 		if s.opts.Sync != SyncNever {
 			s.published.Store(lot[len(lot)-1].state)
 		}

@@ -279,6 +279,41 @@ func TestCatalogIsBehindTheDisk(t *testing.T) {
 	}
 }
 
+// TestSyncNeverKeepsLittle counts what is kept in memory of batches that wait for a
+// sync: each that is kept has a version of the whole table of names.
+func TestSyncNeverKeepsLittle(t *testing.T) {
+	dir := filepath.Join(quickDir(t), "s")
+	disk := &testDisk{during: func(diskOp) { time.Sleep(time.Millisecond) }}
+	st := open(t, dir, store.WithFS(store.Options{Sync: store.SyncNever}, disk))
+	want := contents{}
+	var syncing sync.WaitGroup
+	for i := range 3000 {
+		if i%500 == 250 {
+			syncing.Go(func() {
+				if err := st.Sync(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		name := fmt.Sprint("n", i%70)
+		want[name] = stored{tensor: stamped(uint64(i), i%5)}
+		must(t, st.Put(name, want[name].tensor))
+		if i%7 == 0 {
+			must(t, st.Delete(name))
+			delete(want, name)
+		}
+		if n := store.PendingBatches(st); n > 3 {
+			t.Fatalf("%d batches are kept", n)
+		}
+	}
+	syncing.Wait()
+	must(t, compare(st, want))
+	killed := copyDir(t, dir)
+	must(t, compare(open(t, killed, nil), want))
+	closeStore(t, st)
+	must(t, compare(open(t, dir, nil), want)) // by the catalog
+}
+
 // TestSyncNever makes durable only what it is told to.
 func TestSyncNever(t *testing.T) {
 	dir := filepath.Join(quickDir(t), "s")
