@@ -244,11 +244,14 @@ func (r *faultRun) look(what, dir string, opts *store.Options) {
 // TestFaults fails every single operation of the workload on the disk, once and
 // from then on, with an I/O error or a full disk.
 func TestFaults(t *testing.T) {
-	base := store.Options{SegmentSize: store.MinSegmentSize}
-	newRun := func(t *testing.T, disk *testDisk) *faultRun {
-		return &faultRun{t: t, dir: filepath.Join(quickDir(t), "s"), disk: disk, opts: store.WithFS(base, disk)}
+	newRun := func(t *testing.T, disk *testDisk, sealed bool) *faultRun {
+		opts := store.Options{SegmentSize: store.MinSegmentSize}
+		if sealed {
+			opts = *store.WithSealing(opts, 3, 8)
+		}
+		return &faultRun{t: t, dir: filepath.Join(quickDir(t), "s"), disk: disk, opts: store.WithFS(opts, disk)}
 	}
-	clean := newRun(t, &testDisk{})
+	clean := newRun(t, &testDisk{}, false)
 	clean.run()
 	for _, p := range clean.problems {
 		t.Errorf("without any fault: %s", p)
@@ -259,12 +262,14 @@ func TestFaults(t *testing.T) {
 		errno      error
 		forGood    bool
 		half, drop bool
+		sealed     bool
 	}{
-		{"once", diskOpKinds, syscall.EIO, false, false, false},
-		{"for good", diskOpKinds, syscall.EIO, true, false, false},
-		{"half written", []diskOpKind{opWrite}, syscall.ENOSPC, false, true, false},
-		{"half written, for good", []diskOpKind{opWrite}, syscall.ENOSPC, true, true, false},
-		{"pages lost", []diskOpKind{opSync}, syscall.EIO, false, false, true},
+		{"once", diskOpKinds, syscall.EIO, false, false, false, false},
+		{"for good", diskOpKinds, syscall.EIO, true, false, false, false},
+		{"half written", []diskOpKind{opWrite}, syscall.ENOSPC, false, true, false, false},
+		{"half written, for good", []diskOpKind{opWrite}, syscall.ENOSPC, true, true, false, false},
+		{"pages lost", []diskOpKind{opSync}, syscall.EIO, false, false, true, false},
+		{"sealed", diskOpKinds, syscall.EIO, false, false, false, true},
 	}
 	if raceEnabled {
 		modes = modes[:1] // slow, and there are few goroutines
@@ -287,9 +292,9 @@ func TestFaults(t *testing.T) {
 						}
 						return nil
 					}
-					r := newRun(t, disk)
+					r := newRun(t, disk, m.sealed)
 					r.run()
-					if !hit {
+					if !hit && !m.sealed { // sealing goes on in the background, so there it varies
 						t.Errorf("%d of %d: no such operation", n, total)
 					}
 					if r.refused && !m.forGood && kind != opSync {
