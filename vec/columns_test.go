@@ -36,6 +36,9 @@ func TestColumns(t *testing.T) {
 	var c Columns
 	for _, shape := range cases {
 		for i, p := range patterns {
+			if underRace && i%4 != 0 {
+				continue
+			}
 			for _, e := range []Elem{[]Elem{Float32, Float64}[i%2], allElems[i%len(allElems)]} {
 				size := e.Size()
 				ix := []Index{I32, I64, I16, U32, I8}[(i+shape.rows)%5]

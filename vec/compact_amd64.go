@@ -7,7 +7,7 @@ func compactAny(values, positions []byte, t Index, src []byte, e Elem, base uint
 	if v < AVX2 || size == 16 {
 		return compactGo(values, positions, t, src, e, base)
 	}
-	if psize < 4 && v < AVX512VBMI2 {
+	if psize < 2 && v < AVX512VBMI2 {
 		return compactNarrow(values, positions, t, src, e, base)
 	}
 	room := min(len(values)/size, len(positions)/psize)
@@ -58,7 +58,7 @@ func compactTight(v Version, values, positions []byte, psize int, src []byte, e 
 	return consumed, written
 }
 
-// compactNarrow makes positions of 1 or 2 bytes from some of 4.
+// compactNarrow makes positions of 1 byte from some of 4.
 //
 //go:noinline
 func compactNarrow(values, positions []byte, t Index, src []byte, e Elem, base uint64) (consumed, written int) {
@@ -82,7 +82,7 @@ func compactNarrow(values, positions []byte, t Index, src []byte, e Elem, base u
 	return consumed, written
 }
 
-// compactKernel calls the kernel for the version, element and positions, of 4 or 8 bytes if the version is
+// compactKernel calls the kernel for the version, element and positions, of 2 bytes or more if the version is
 // not AVX512VBMI2. Its consumed is
 // less than n only if there is room for less than 64 more nonzeros.
 func compactKernel(v Version, e Elem, values, positions *byte, psize, room int, src *byte, n int, base uint64) (consumed, written int) {
@@ -160,6 +160,18 @@ func compactVBMI2(e Elem, values, positions *byte, psize, room int, src *byte, n
 func compactAVX512(e Elem, values, positions *byte, psize, room int, src *byte, n int, base uint64) (consumed, written int) {
 	mask := e.mask()
 	switch e.Size() | psize<<4 {
+	case 1 | 2<<4:
+		ran("compact1to2AVX512")
+		return compact1to2AVX512(values, positions, room, src, n, mask, base)
+	case 2 | 2<<4:
+		ran("compact2to2AVX512")
+		return compact2to2AVX512(values, positions, room, src, n, mask, base)
+	case 4 | 2<<4:
+		ran("compact4to2AVX512")
+		return compact4to2AVX512(values, positions, room, src, n, mask, base)
+	case 8 | 2<<4:
+		ran("compact8to2AVX512")
+		return compact8to2AVX512(values, positions, room, src, n, mask, base)
 	case 1 | 4<<4:
 		ran("compact1to4AVX512")
 		return compact1to4AVX512(values, positions, room, src, n, mask, base)
@@ -189,6 +201,18 @@ func compactAVX512(e Elem, values, positions *byte, psize, room int, src *byte, 
 func compactAVX2(e Elem, values, positions *byte, psize, room int, src *byte, n int, base uint64) (consumed, written int) {
 	mask := e.mask()
 	switch e.Size() | psize<<4 {
+	case 1 | 2<<4:
+		ran("compact1to2AVX2")
+		return compact1to2AVX2(values, positions, room, src, n, mask, base)
+	case 2 | 2<<4:
+		ran("compact2to2AVX2")
+		return compact2to2AVX2(values, positions, room, src, n, mask, base)
+	case 4 | 2<<4:
+		ran("compact4to2AVX2")
+		return compact4to2AVX2(values, positions, room, src, n, mask, base)
+	case 8 | 2<<4:
+		ran("compact8to2AVX2")
+		return compact8to2AVX2(values, positions, room, src, n, mask, base)
 	case 1 | 4<<4:
 		ran("compact1to4AVX2")
 		return compact1to4AVX2(values, positions, room, src, n, mask, base)

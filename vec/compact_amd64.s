@@ -4566,9 +4566,9 @@ done118:
 	VZEROUPPER
 	RET
 
-// func compact1to4AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// func compact1to2AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 // Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, MMX+, POPCNT
-TEXT ·compact1to4AVX512(SB), NOSPLIT, $0-72
+TEXT ·compact1to2AVX512(SB), NOSPLIT, $0-72
 	MOVQ         values+0(FP), AX
 	MOVQ         positions+8(FP), CX
 	MOVQ         room+16(FP), DX
@@ -4599,7 +4599,7 @@ walk126:
 	MOVBLZX (BX)(R10*1), R11
 	MOVB    R11, (AX)(R9*1)
 	ADDQ    R8, R10
-	MOVL    R10, (CX)(R9*4)
+	MOVW    R10, (CX)(R9*2)
 	BLSRQ   DI, DI
 	INCQ    R9
 	JMP     walk126
@@ -4619,7 +4619,8 @@ many125:
 	VPMOVDB       Z4, X4
 	VMOVDQU       X4, (AX)(R9*1)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(R9*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(R9*2)
 	MOVWLZX       DI, R10
 	POPCNTL       R10, R10
 	ADDQ          R10, R9
@@ -4632,7 +4633,8 @@ many125:
 	VPMOVDB       Z4, X4
 	VMOVDQU       X4, (AX)(R9*1)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(R9*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(R9*2)
 	MOVWLZX       DI, R10
 	POPCNTL       R10, R10
 	ADDQ          R10, R9
@@ -4645,7 +4647,8 @@ many125:
 	VPMOVDB       Z4, X4
 	VMOVDQU       X4, (AX)(R9*1)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(R9*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(R9*2)
 	MOVWLZX       DI, R10
 	POPCNTL       R10, R10
 	ADDQ          R10, R9
@@ -4658,14 +4661,15 @@ many125:
 	VPMOVDB       Z3, X3
 	VMOVDQU       X3, (AX)(R9*1)
 	VPADDD        Z2, Z4, Z4
-	VMOVDQU64     Z4, (CX)(R9*4)
+	VPMOVDW       Z4, Y4
+	VMOVDQU       Y4, (CX)(R9*2)
 	MOVWLZX       DI, DI
 	POPCNTL       DI, DI
 	ADDQ          DI, R9
 
 stored124:
 	LEAQ (AX)(R9*1), AX
-	LEAQ (CX)(R9*4), CX
+	LEAQ (CX)(R9*2), CX
 	SUBQ R9, DX
 	ADDQ $0x40, R8
 	ADDQ $0x00000040, BX
@@ -4692,14 +4696,14 @@ walk128:
 	MOVBLZX (BX)(R9*1), R10
 	MOVB    R10, (AX)(DI*1)
 	ADDQ    R8, R9
-	MOVL    R9, (CX)(DI*4)
+	MOVW    R9, (CX)(DI*2)
 	BLSRQ   SI, SI
 	INCQ    DI
 	JMP     walk128
 
 walked129:
 	LEAQ (AX)(DI*1), AX
-	LEAQ (CX)(DI*4), CX
+	LEAQ (CX)(DI*2), CX
 	SUBQ DI, DX
 	XORQ SI, SI
 
@@ -4713,9 +4717,9 @@ done123:
 	VZEROUPPER
 	RET
 
-// func compact2to4AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// func compact2to2AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 // Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, CMOV, MMX+, POPCNT
-TEXT ·compact2to4AVX512(SB), NOSPLIT, $0-72
+TEXT ·compact2to2AVX512(SB), NOSPLIT, $0-72
 	MOVQ         values+0(FP), AX
 	MOVQ         positions+8(FP), CX
 	MOVQ         room+16(FP), DX
@@ -4750,7 +4754,7 @@ walk135:
 	MOVWLZX (BX)(R10*2), R11
 	MOVW    R11, (AX)(R9*2)
 	ADDQ    R8, R10
-	MOVL    R10, (CX)(R9*4)
+	MOVW    R10, (CX)(R9*2)
 	BLSRQ   DI, DI
 	INCQ    R9
 	JMP     walk135
@@ -4770,7 +4774,8 @@ many134:
 	VPMOVDW       Z4, Y4
 	VMOVDQU       Y4, (AX)(R9*2)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(R9*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(R9*2)
 	MOVWLZX       DI, R10
 	POPCNTL       R10, R10
 	ADDQ          R10, R9
@@ -4783,7 +4788,8 @@ many134:
 	VPMOVDW       Z4, Y4
 	VMOVDQU       Y4, (AX)(R9*2)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(R9*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(R9*2)
 	MOVWLZX       DI, R10
 	POPCNTL       R10, R10
 	ADDQ          R10, R9
@@ -4796,7 +4802,8 @@ many134:
 	VPMOVDW       Z4, Y4
 	VMOVDQU       Y4, (AX)(R9*2)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(R9*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(R9*2)
 	MOVWLZX       DI, R10
 	POPCNTL       R10, R10
 	ADDQ          R10, R9
@@ -4809,14 +4816,15 @@ many134:
 	VPMOVDW       Z3, Y3
 	VMOVDQU       Y3, (AX)(R9*2)
 	VPADDD        Z2, Z4, Z4
-	VMOVDQU64     Z4, (CX)(R9*4)
+	VPMOVDW       Z4, Y4
+	VMOVDQU       Y4, (CX)(R9*2)
 	MOVWLZX       DI, DI
 	POPCNTL       DI, DI
 	ADDQ          DI, R9
 
 stored133:
 	LEAQ (AX)(R9*2), AX
-	LEAQ (CX)(R9*4), CX
+	LEAQ (CX)(R9*2), CX
 	SUBQ R9, DX
 	ADDQ $0x40, R8
 	ADDQ $0x00000080, BX
@@ -4852,14 +4860,14 @@ walk137:
 	MOVWLZX (BX)(R9*2), R10
 	MOVW    R10, (AX)(DI*2)
 	ADDQ    R8, R9
-	MOVL    R9, (CX)(DI*4)
+	MOVW    R9, (CX)(DI*2)
 	BLSRQ   SI, SI
 	INCQ    DI
 	JMP     walk137
 
 walked138:
 	LEAQ (AX)(DI*2), AX
-	LEAQ (CX)(DI*4), CX
+	LEAQ (CX)(DI*2), CX
 	SUBQ DI, DX
 	XORQ SI, SI
 
@@ -4873,9 +4881,9 @@ done132:
 	VZEROUPPER
 	RET
 
-// func compact4to4AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// func compact4to2AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, POPCNT
-TEXT ·compact4to4AVX512(SB), NOSPLIT, $0-72
+TEXT ·compact4to2AVX512(SB), NOSPLIT, $0-72
 	MOVQ         values+0(FP), AX
 	MOVQ         positions+8(FP), CX
 	MOVQ         room+16(FP), DX
@@ -4924,7 +4932,8 @@ some142:
 	VPCOMPRESSD.Z Z1, K1, Z8
 	VMOVDQU64     Z4, (AX)(DI*4)
 	VPADDD        Z2, Z8, Z8
-	VMOVDQU64     Z8, (CX)(DI*4)
+	VPMOVDW       Z8, Y8
+	VMOVDQU       Y8, (CX)(DI*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 	KMOVW         K2, R8
@@ -4933,7 +4942,8 @@ some142:
 	VPCOMPRESSD.Z Z1, K2, Z5
 	VMOVDQU64     Z4, (AX)(DI*4)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(DI*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(DI*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 	KMOVW         K3, R8
@@ -4942,7 +4952,8 @@ some142:
 	VPCOMPRESSD.Z Z1, K3, Z5
 	VMOVDQU64     Z4, (AX)(DI*4)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(DI*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(DI*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 	KMOVW         K4, R8
@@ -4951,13 +4962,14 @@ some142:
 	VPCOMPRESSD.Z Z1, K4, Z5
 	VMOVDQU64     Z4, (AX)(DI*4)
 	VPADDD        Z2, Z5, Z5
-	VMOVDQU64     Z5, (CX)(DI*4)
+	VPMOVDW       Z5, Y5
+	VMOVDQU       Y5, (CX)(DI*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 
 stored143:
 	LEAQ (AX)(DI*4), AX
-	LEAQ (CX)(DI*4), CX
+	LEAQ (CX)(DI*2), CX
 	SUBQ DI, DX
 	ADDQ $0x00000100, BX
 	SUBQ $0x40, SI
@@ -5014,7 +5026,8 @@ some144:
 	VPCOMPRESSD.Z Z1, K1, Z4
 	VMOVDQU64     Z0, (AX)(BX*4)
 	VPADDD        Z2, Z4, Z4
-	VMOVDQU64     Z4, (CX)(BX*4)
+	VPMOVDW       Z4, Y4
+	VMOVDQU       Y4, (CX)(BX*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          SI, BX
 	KMOVW         K2, SI
@@ -5023,7 +5036,8 @@ some144:
 	VPCOMPRESSD.Z Z1, K2, Z4
 	VMOVDQU64     Z0, (AX)(BX*4)
 	VPADDD        Z2, Z4, Z4
-	VMOVDQU64     Z4, (CX)(BX*4)
+	VPMOVDW       Z4, Y4
+	VMOVDQU       Y4, (CX)(BX*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          SI, BX
 	KMOVW         K3, SI
@@ -5032,7 +5046,8 @@ some144:
 	VPCOMPRESSD.Z Z1, K3, Z4
 	VMOVDQU64     Z0, (AX)(BX*4)
 	VPADDD        Z2, Z4, Z4
-	VMOVDQU64     Z4, (CX)(BX*4)
+	VPMOVDW       Z4, Y4
+	VMOVDQU       Y4, (CX)(BX*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          SI, BX
 	KMOVW         K4, SI
@@ -5041,13 +5056,14 @@ some144:
 	VPCOMPRESSD.Z Z1, K4, Z1
 	VMOVDQU64     Z0, (AX)(BX*4)
 	VPADDD        Z2, Z1, Z1
-	VMOVDQU64     Z1, (CX)(BX*4)
+	VPMOVDW       Z1, Y1
+	VMOVDQU       Y1, (CX)(BX*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          SI, BX
 
 stored145:
 	LEAQ (AX)(BX*4), AX
-	LEAQ (CX)(BX*4), CX
+	LEAQ (CX)(BX*2), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
@@ -5061,9 +5077,9 @@ done141:
 	VZEROUPPER
 	RET
 
-// func compact8to4AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+, POPCNT
-TEXT ·compact8to4AVX512(SB), NOSPLIT, $0-72
+// func compact8to2AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact8to2AVX512(SB), NOSPLIT, $0-72
 	MOVQ         values+0(FP), AX
 	MOVQ         positions+8(FP), CX
 	MOVQ         room+16(FP), DX
@@ -5113,7 +5129,8 @@ some149:
 	VMOVDQU64     Z4, (AX)(DI*8)
 	VPMOVQD       Z8, Y4
 	VPADDD        Y2, Y4, Y4
-	VMOVDQU       Y4, (CX)(DI*4)
+	VPMOVDW       Y4, X4
+	VMOVDQU       X4, (CX)(DI*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 	KMOVW         K2, R8
@@ -5123,7 +5140,8 @@ some149:
 	VMOVDQU64     Z4, (AX)(DI*8)
 	VPMOVQD       Z5, Y4
 	VPADDD        Y2, Y4, Y4
-	VMOVDQU       Y4, (CX)(DI*4)
+	VPMOVDW       Y4, X4
+	VMOVDQU       X4, (CX)(DI*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 	KMOVW         K3, R8
@@ -5133,7 +5151,8 @@ some149:
 	VMOVDQU64     Z4, (AX)(DI*8)
 	VPMOVQD       Z5, Y4
 	VPADDD        Y2, Y4, Y4
-	VMOVDQU       Y4, (CX)(DI*4)
+	VPMOVDW       Y4, X4
+	VMOVDQU       X4, (CX)(DI*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 	KMOVW         K4, R8
@@ -5143,13 +5162,14 @@ some149:
 	VMOVDQU64     Z4, (AX)(DI*8)
 	VPMOVQD       Z5, Y4
 	VPADDD        Y2, Y4, Y4
-	VMOVDQU       Y4, (CX)(DI*4)
+	VPMOVDW       Y4, X4
+	VMOVDQU       X4, (CX)(DI*2)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          R8, DI
 
 stored150:
 	LEAQ (AX)(DI*8), AX
-	LEAQ (CX)(DI*4), CX
+	LEAQ (CX)(DI*2), CX
 	SUBQ DI, DX
 	ADDQ $0x00000100, BX
 	SUBQ $0x20, SI
@@ -5207,6 +5227,701 @@ some151:
 	VMOVDQU64     Z0, (AX)(BX*8)
 	VPMOVQD       Z4, Y0
 	VPADDD        Y2, Y0, Y0
+	VPMOVDW       Y0, X0
+	VMOVDQU       X0, (CX)(BX*2)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          SI, BX
+	KMOVW         K2, SI
+	POPCNTQ       SI, SI
+	VPCOMPRESSQ.Z Z5, K2, Z0
+	VPCOMPRESSQ.Z Z1, K2, Z4
+	VMOVDQU64     Z0, (AX)(BX*8)
+	VPMOVQD       Z4, Y0
+	VPADDD        Y2, Y0, Y0
+	VPMOVDW       Y0, X0
+	VMOVDQU       X0, (CX)(BX*2)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          SI, BX
+	KMOVW         K3, SI
+	POPCNTQ       SI, SI
+	VPCOMPRESSQ.Z Z6, K3, Z0
+	VPCOMPRESSQ.Z Z1, K3, Z4
+	VMOVDQU64     Z0, (AX)(BX*8)
+	VPMOVQD       Z4, Y0
+	VPADDD        Y2, Y0, Y0
+	VPMOVDW       Y0, X0
+	VMOVDQU       X0, (CX)(BX*2)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          SI, BX
+	KMOVW         K4, SI
+	POPCNTQ       SI, SI
+	VPCOMPRESSQ.Z Z7, K4, Z0
+	VPCOMPRESSQ.Z Z1, K4, Z1
+	VMOVDQU64     Z0, (AX)(BX*8)
+	VPMOVQD       Z1, Y0
+	VPADDD        Y2, Y0, Y0
+	VPMOVDW       Y0, X0
+	VMOVDQU       X0, (CX)(BX*2)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          SI, BX
+
+stored152:
+	LEAQ (AX)(BX*8), AX
+	LEAQ (CX)(BX*2), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done148:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact1to4AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, MMX+, POPCNT
+TEXT ·compact1to4AVX512(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VPMOVZXBD    iota64<>+0(SB), Z1
+
+loop153:
+	CMPQ       SI, $0x40
+	JL         tail154
+	CMPQ       DX, $0x40
+	JL         done155
+	VMOVDQU64  (BX), Z2
+	PREFETCHT0 4096(BX)
+	VPTESTMB   Z0, Z2, K1
+	KMOVQ      K1, DI
+	POPCNTQ    DI, R9
+	CMPQ       R9, $0x06
+	JG         many157
+	XORQ       R9, R9
+
+walk158:
+	TZCNTQ  DI, R10
+	JCS     walked159
+	MOVBLZX (BX)(R10*1), R11
+	MOVB    R11, (AX)(R9*1)
+	ADDQ    R8, R10
+	MOVL    R10, (CX)(R9*4)
+	BLSRQ   DI, DI
+	INCQ    R9
+	JMP     walk158
+
+walked159:
+	JMP stored156
+
+many157:
+	XORQ          R9, R9
+	MOVQ          $0x0000000000000010, R10
+	VPBROADCASTD  R8, Z2
+	VPBROADCASTD  R10, Z3
+	KMOVW         DI, K1
+	VPMOVZXBD     (BX), Z4
+	VPCOMPRESSD.Z Z4, K1, Z4
+	VPCOMPRESSD.Z Z1, K1, Z5
+	VPMOVDB       Z4, X4
+	VMOVDQU       X4, (AX)(R9*1)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(R9*4)
+	MOVWLZX       DI, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, R9
+	SHRQ          $0x10, DI
+	VPADDD        Z3, Z2, Z2
+	KMOVW         DI, K1
+	VPMOVZXBD     16(BX), Z4
+	VPCOMPRESSD.Z Z4, K1, Z4
+	VPCOMPRESSD.Z Z1, K1, Z5
+	VPMOVDB       Z4, X4
+	VMOVDQU       X4, (AX)(R9*1)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(R9*4)
+	MOVWLZX       DI, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, R9
+	SHRQ          $0x10, DI
+	VPADDD        Z3, Z2, Z2
+	KMOVW         DI, K1
+	VPMOVZXBD     32(BX), Z4
+	VPCOMPRESSD.Z Z4, K1, Z4
+	VPCOMPRESSD.Z Z1, K1, Z5
+	VPMOVDB       Z4, X4
+	VMOVDQU       X4, (AX)(R9*1)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(R9*4)
+	MOVWLZX       DI, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, R9
+	SHRQ          $0x10, DI
+	VPADDD        Z3, Z2, Z2
+	KMOVW         DI, K1
+	VPMOVZXBD     48(BX), Z3
+	VPCOMPRESSD.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VPMOVDB       Z3, X3
+	VMOVDQU       X3, (AX)(R9*1)
+	VPADDD        Z2, Z4, Z4
+	VMOVDQU64     Z4, (CX)(R9*4)
+	MOVWLZX       DI, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, R9
+
+stored156:
+	LEAQ (AX)(R9*1), AX
+	LEAQ (CX)(R9*4), CX
+	SUBQ R9, DX
+	ADDQ $0x40, R8
+	ADDQ $0x00000040, BX
+	SUBQ $0x40, SI
+	JMP  loop153
+
+tail154:
+	TESTQ      SI, SI
+	JE         done155
+	CMPQ       DX, $0x40
+	JL         done155
+	XORQ       DI, DI
+	MOVQ       $-1, DI
+	BZHIQ      SI, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (BX), K1, Z1
+	VPTESTMB   Z0, Z1, K1
+	KMOVQ      K1, SI
+	XORQ       DI, DI
+
+walk160:
+	TZCNTQ  SI, R9
+	JCS     walked161
+	MOVBLZX (BX)(R9*1), R10
+	MOVB    R10, (AX)(DI*1)
+	ADDQ    R8, R9
+	MOVL    R9, (CX)(DI*4)
+	BLSRQ   SI, SI
+	INCQ    DI
+	JMP     walk160
+
+walked161:
+	LEAQ (AX)(DI*1), AX
+	LEAQ (CX)(DI*4), CX
+	SUBQ DI, DX
+	XORQ SI, SI
+
+done155:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact2to4AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact2to4AVX512(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	VPMOVZXBD    iota64<>+0(SB), Z1
+
+loop162:
+	CMPQ       SI, $0x40
+	JL         tail163
+	CMPQ       DX, $0x40
+	JL         done164
+	VMOVDQU64  (BX), Z2
+	VMOVDQU64  64(BX), Z3
+	PREFETCHT0 4096(BX)
+	PREFETCHT0 4160(BX)
+	VPTESTMW   Z0, Z2, K1
+	VPTESTMW   Z0, Z3, K2
+	KUNPCKDQ   K1, K2, K1
+	KMOVQ      K1, DI
+	POPCNTQ    DI, R9
+	CMPQ       R9, $0x06
+	JG         many166
+	XORQ       R9, R9
+
+walk167:
+	TZCNTQ  DI, R10
+	JCS     walked168
+	MOVWLZX (BX)(R10*2), R11
+	MOVW    R11, (AX)(R9*2)
+	ADDQ    R8, R10
+	MOVL    R10, (CX)(R9*4)
+	BLSRQ   DI, DI
+	INCQ    R9
+	JMP     walk167
+
+walked168:
+	JMP stored165
+
+many166:
+	XORQ          R9, R9
+	MOVQ          $0x0000000000000010, R10
+	VPBROADCASTD  R8, Z2
+	VPBROADCASTD  R10, Z3
+	KMOVW         DI, K1
+	VPMOVZXWD     (BX), Z4
+	VPCOMPRESSD.Z Z4, K1, Z4
+	VPCOMPRESSD.Z Z1, K1, Z5
+	VPMOVDW       Z4, Y4
+	VMOVDQU       Y4, (AX)(R9*2)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(R9*4)
+	MOVWLZX       DI, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, R9
+	SHRQ          $0x10, DI
+	VPADDD        Z3, Z2, Z2
+	KMOVW         DI, K1
+	VPMOVZXWD     32(BX), Z4
+	VPCOMPRESSD.Z Z4, K1, Z4
+	VPCOMPRESSD.Z Z1, K1, Z5
+	VPMOVDW       Z4, Y4
+	VMOVDQU       Y4, (AX)(R9*2)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(R9*4)
+	MOVWLZX       DI, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, R9
+	SHRQ          $0x10, DI
+	VPADDD        Z3, Z2, Z2
+	KMOVW         DI, K1
+	VPMOVZXWD     64(BX), Z4
+	VPCOMPRESSD.Z Z4, K1, Z4
+	VPCOMPRESSD.Z Z1, K1, Z5
+	VPMOVDW       Z4, Y4
+	VMOVDQU       Y4, (AX)(R9*2)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(R9*4)
+	MOVWLZX       DI, R10
+	POPCNTL       R10, R10
+	ADDQ          R10, R9
+	SHRQ          $0x10, DI
+	VPADDD        Z3, Z2, Z2
+	KMOVW         DI, K1
+	VPMOVZXWD     96(BX), Z3
+	VPCOMPRESSD.Z Z3, K1, Z3
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VPMOVDW       Z3, Y3
+	VMOVDQU       Y3, (AX)(R9*2)
+	VPADDD        Z2, Z4, Z4
+	VMOVDQU64     Z4, (CX)(R9*4)
+	MOVWLZX       DI, DI
+	POPCNTL       DI, DI
+	ADDQ          DI, R9
+
+stored165:
+	LEAQ (AX)(R9*2), AX
+	LEAQ (CX)(R9*4), CX
+	SUBQ R9, DX
+	ADDQ $0x40, R8
+	ADDQ $0x00000080, BX
+	SUBQ $0x40, SI
+	JMP  loop162
+
+tail163:
+	TESTQ      SI, SI
+	JE         done164
+	CMPQ       DX, $0x40
+	JL         done164
+	SHLQ       $0x01, SI
+	XORQ       DI, DI
+	MOVQ       $-1, R9
+	BZHIQ      SI, R9, R9
+	KMOVQ      R9, K1
+	VMOVDQU8.Z (BX), K1, Z1
+	SUBQ       $0x40, SI
+	CMOVQLT    DI, SI
+	MOVQ       $-1, DI
+	BZHIQ      SI, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z 64(BX), K1, Z2
+	VPTESTMW   Z0, Z1, K1
+	VPTESTMW   Z0, Z2, K2
+	KUNPCKDQ   K1, K2, K1
+	KMOVQ      K1, SI
+	XORQ       DI, DI
+
+walk169:
+	TZCNTQ  SI, R9
+	JCS     walked170
+	MOVWLZX (BX)(R9*2), R10
+	MOVW    R10, (AX)(DI*2)
+	ADDQ    R8, R9
+	MOVL    R9, (CX)(DI*4)
+	BLSRQ   SI, SI
+	INCQ    DI
+	JMP     walk169
+
+walked170:
+	LEAQ (AX)(DI*2), AX
+	LEAQ (CX)(DI*4), CX
+	SUBQ DI, DX
+	XORQ SI, SI
+
+done164:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact4to4AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact4to4AVX512(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	MOVQ         $0x0000000000000010, DI
+	VPMOVZXBD    iota64<>+0(SB), Z1
+	VPBROADCASTD R8, Z2
+	VPBROADCASTD DI, Z3
+
+loop171:
+	CMPQ       SI, $0x40
+	JL         tail172
+	CMPQ       DX, $0x40
+	JL         done173
+	VMOVDQU64  (BX), Z4
+	VMOVDQU64  64(BX), Z5
+	VMOVDQU64  128(BX), Z6
+	VMOVDQU64  192(BX), Z7
+	PREFETCHT0 4096(BX)
+	PREFETCHT0 4160(BX)
+	PREFETCHT0 4224(BX)
+	PREFETCHT0 4288(BX)
+	VPTESTMD   Z0, Z4, K1
+	VPTESTMD   Z0, Z5, K2
+	VPTESTMD   Z0, Z6, K3
+	VPTESTMD   Z0, Z7, K4
+	XORQ       DI, DI
+	KORW       K1, K2, K5
+	KORW       K3, K4, K6
+	KORTESTW   K5, K6
+	JNE        some174
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	JMP        stored175
+
+some174:
+	KMOVW         K1, R8
+	POPCNTQ       R8, R8
+	VPCOMPRESSD.Z Z4, K1, Z4
+	VPCOMPRESSD.Z Z1, K1, Z8
+	VMOVDQU64     Z4, (AX)(DI*4)
+	VPADDD        Z2, Z8, Z8
+	VMOVDQU64     Z8, (CX)(DI*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          R8, DI
+	KMOVW         K2, R8
+	POPCNTQ       R8, R8
+	VPCOMPRESSD.Z Z5, K2, Z4
+	VPCOMPRESSD.Z Z1, K2, Z5
+	VMOVDQU64     Z4, (AX)(DI*4)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(DI*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          R8, DI
+	KMOVW         K3, R8
+	POPCNTQ       R8, R8
+	VPCOMPRESSD.Z Z6, K3, Z4
+	VPCOMPRESSD.Z Z1, K3, Z5
+	VMOVDQU64     Z4, (AX)(DI*4)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(DI*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          R8, DI
+	KMOVW         K4, R8
+	POPCNTQ       R8, R8
+	VPCOMPRESSD.Z Z7, K4, Z4
+	VPCOMPRESSD.Z Z1, K4, Z5
+	VMOVDQU64     Z4, (AX)(DI*4)
+	VPADDD        Z2, Z5, Z5
+	VMOVDQU64     Z5, (CX)(DI*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          R8, DI
+
+stored175:
+	LEAQ (AX)(DI*4), AX
+	LEAQ (CX)(DI*4), CX
+	SUBQ DI, DX
+	ADDQ $0x00000100, BX
+	SUBQ $0x40, SI
+	JMP  loop171
+
+tail172:
+	TESTQ      SI, SI
+	JE         done173
+	CMPQ       DX, $0x40
+	JL         done173
+	SHLQ       $0x02, SI
+	XORQ       DI, DI
+	MOVQ       $-1, R8
+	BZHIQ      SI, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z (BX), K1, Z4
+	SUBQ       $0x40, SI
+	CMOVQLT    DI, SI
+	MOVQ       $-1, R8
+	BZHIQ      SI, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z 64(BX), K1, Z5
+	SUBQ       $0x40, SI
+	CMOVQLT    DI, SI
+	MOVQ       $-1, R8
+	BZHIQ      SI, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z 128(BX), K1, Z6
+	SUBQ       $0x40, SI
+	CMOVQLT    DI, SI
+	MOVQ       $-1, DI
+	BZHIQ      SI, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z 192(BX), K1, Z7
+	VPTESTMD   Z0, Z4, K1
+	VPTESTMD   Z0, Z5, K2
+	VPTESTMD   Z0, Z6, K3
+	VPTESTMD   Z0, Z7, K4
+	XORQ       BX, BX
+	KORW       K1, K2, K5
+	KORW       K3, K4, K6
+	KORTESTW   K5, K6
+	JNE        some176
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	JMP        stored177
+
+some176:
+	KMOVW         K1, SI
+	POPCNTQ       SI, SI
+	VPCOMPRESSD.Z Z4, K1, Z0
+	VPCOMPRESSD.Z Z1, K1, Z4
+	VMOVDQU64     Z0, (AX)(BX*4)
+	VPADDD        Z2, Z4, Z4
+	VMOVDQU64     Z4, (CX)(BX*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          SI, BX
+	KMOVW         K2, SI
+	POPCNTQ       SI, SI
+	VPCOMPRESSD.Z Z5, K2, Z0
+	VPCOMPRESSD.Z Z1, K2, Z4
+	VMOVDQU64     Z0, (AX)(BX*4)
+	VPADDD        Z2, Z4, Z4
+	VMOVDQU64     Z4, (CX)(BX*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          SI, BX
+	KMOVW         K3, SI
+	POPCNTQ       SI, SI
+	VPCOMPRESSD.Z Z6, K3, Z0
+	VPCOMPRESSD.Z Z1, K3, Z4
+	VMOVDQU64     Z0, (AX)(BX*4)
+	VPADDD        Z2, Z4, Z4
+	VMOVDQU64     Z4, (CX)(BX*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          SI, BX
+	KMOVW         K4, SI
+	POPCNTQ       SI, SI
+	VPCOMPRESSD.Z Z7, K4, Z0
+	VPCOMPRESSD.Z Z1, K4, Z1
+	VMOVDQU64     Z0, (AX)(BX*4)
+	VPADDD        Z2, Z1, Z1
+	VMOVDQU64     Z1, (CX)(BX*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          SI, BX
+
+stored177:
+	LEAQ (AX)(BX*4), AX
+	LEAQ (CX)(BX*4), CX
+	SUBQ BX, DX
+	XORQ SI, SI
+
+done173:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact8to4AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, BMI2, CMOV, MMX+, POPCNT
+TEXT ·compact8to4AVX512(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VPBROADCASTQ DI, Z0
+	MOVQ         $0x0000000000000008, DI
+	VPMOVZXBQ    iota64<>+0(SB), Z1
+	VPBROADCASTD R8, Z2
+	VPBROADCASTD DI, Z3
+
+loop178:
+	CMPQ       SI, $0x20
+	JL         tail179
+	CMPQ       DX, $0x20
+	JL         done180
+	VMOVDQU64  (BX), Z4
+	VMOVDQU64  64(BX), Z5
+	VMOVDQU64  128(BX), Z6
+	VMOVDQU64  192(BX), Z7
+	PREFETCHT0 4096(BX)
+	PREFETCHT0 4160(BX)
+	PREFETCHT0 4224(BX)
+	PREFETCHT0 4288(BX)
+	VPTESTMQ   Z0, Z4, K1
+	VPTESTMQ   Z0, Z5, K2
+	VPTESTMQ   Z0, Z6, K3
+	VPTESTMQ   Z0, Z7, K4
+	XORQ       DI, DI
+	KORW       K1, K2, K5
+	KORW       K3, K4, K6
+	KORTESTW   K5, K6
+	JNE        some181
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	JMP        stored182
+
+some181:
+	KMOVW         K1, R8
+	POPCNTQ       R8, R8
+	VPCOMPRESSQ.Z Z4, K1, Z4
+	VPCOMPRESSQ.Z Z1, K1, Z8
+	VMOVDQU64     Z4, (AX)(DI*8)
+	VPMOVQD       Z8, Y4
+	VPADDD        Y2, Y4, Y4
+	VMOVDQU       Y4, (CX)(DI*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          R8, DI
+	KMOVW         K2, R8
+	POPCNTQ       R8, R8
+	VPCOMPRESSQ.Z Z5, K2, Z4
+	VPCOMPRESSQ.Z Z1, K2, Z5
+	VMOVDQU64     Z4, (AX)(DI*8)
+	VPMOVQD       Z5, Y4
+	VPADDD        Y2, Y4, Y4
+	VMOVDQU       Y4, (CX)(DI*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          R8, DI
+	KMOVW         K3, R8
+	POPCNTQ       R8, R8
+	VPCOMPRESSQ.Z Z6, K3, Z4
+	VPCOMPRESSQ.Z Z1, K3, Z5
+	VMOVDQU64     Z4, (AX)(DI*8)
+	VPMOVQD       Z5, Y4
+	VPADDD        Y2, Y4, Y4
+	VMOVDQU       Y4, (CX)(DI*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          R8, DI
+	KMOVW         K4, R8
+	POPCNTQ       R8, R8
+	VPCOMPRESSQ.Z Z7, K4, Z4
+	VPCOMPRESSQ.Z Z1, K4, Z5
+	VMOVDQU64     Z4, (AX)(DI*8)
+	VPMOVQD       Z5, Y4
+	VPADDD        Y2, Y4, Y4
+	VMOVDQU       Y4, (CX)(DI*4)
+	VPADDD        Z3, Z2, Z2
+	ADDQ          R8, DI
+
+stored182:
+	LEAQ (AX)(DI*8), AX
+	LEAQ (CX)(DI*4), CX
+	SUBQ DI, DX
+	ADDQ $0x00000100, BX
+	SUBQ $0x20, SI
+	JMP  loop178
+
+tail179:
+	TESTQ      SI, SI
+	JE         done180
+	CMPQ       DX, $0x20
+	JL         done180
+	SHLQ       $0x03, SI
+	XORQ       DI, DI
+	MOVQ       $-1, R8
+	BZHIQ      SI, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z (BX), K1, Z4
+	SUBQ       $0x40, SI
+	CMOVQLT    DI, SI
+	MOVQ       $-1, R8
+	BZHIQ      SI, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z 64(BX), K1, Z5
+	SUBQ       $0x40, SI
+	CMOVQLT    DI, SI
+	MOVQ       $-1, R8
+	BZHIQ      SI, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z 128(BX), K1, Z6
+	SUBQ       $0x40, SI
+	CMOVQLT    DI, SI
+	MOVQ       $-1, DI
+	BZHIQ      SI, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z 192(BX), K1, Z7
+	VPTESTMQ   Z0, Z4, K1
+	VPTESTMQ   Z0, Z5, K2
+	VPTESTMQ   Z0, Z6, K3
+	VPTESTMQ   Z0, Z7, K4
+	XORQ       BX, BX
+	KORW       K1, K2, K5
+	KORW       K3, K4, K6
+	KORTESTW   K5, K6
+	JNE        some183
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	VPADDD     Z3, Z2, Z2
+	JMP        stored184
+
+some183:
+	KMOVW         K1, SI
+	POPCNTQ       SI, SI
+	VPCOMPRESSQ.Z Z4, K1, Z0
+	VPCOMPRESSQ.Z Z1, K1, Z4
+	VMOVDQU64     Z0, (AX)(BX*8)
+	VPMOVQD       Z4, Y0
+	VPADDD        Y2, Y0, Y0
 	VMOVDQU       Y0, (CX)(BX*4)
 	VPADDD        Z3, Z2, Z2
 	ADDQ          SI, BX
@@ -5241,13 +5956,13 @@ some151:
 	VPADDD        Z3, Z2, Z2
 	ADDQ          SI, BX
 
-stored152:
+stored184:
 	LEAQ (AX)(BX*8), AX
 	LEAQ (CX)(BX*4), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done148:
+done180:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -5270,35 +5985,35 @@ TEXT ·compact1to8AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ DI, Z0
 	VPMOVZXBD    iota64<>+0(SB), Z1
 
-loop153:
+loop185:
 	CMPQ       SI, $0x40
-	JL         tail154
+	JL         tail186
 	CMPQ       DX, $0x40
-	JL         done155
+	JL         done187
 	VMOVDQU64  (BX), Z2
 	PREFETCHT0 4096(BX)
 	VPTESTMB   Z0, Z2, K1
 	KMOVQ      K1, DI
 	POPCNTQ    DI, R9
 	CMPQ       R9, $0x06
-	JG         many157
+	JG         many189
 	XORQ       R9, R9
 
-walk158:
+walk190:
 	TZCNTQ  DI, R10
-	JCS     walked159
+	JCS     walked191
 	MOVBLZX (BX)(R10*1), R11
 	MOVB    R11, (AX)(R9*1)
 	ADDQ    R8, R10
 	MOVQ    R10, (CX)(R9*8)
 	BLSRQ   DI, DI
 	INCQ    R9
-	JMP     walk158
+	JMP     walk190
 
-walked159:
-	JMP stored156
+walked191:
+	JMP stored188
 
-many157:
+many189:
 	XORQ          R9, R9
 	MOVQ          $0x0000000000000010, R10
 	VPBROADCASTQ  R8, Z2
@@ -5374,20 +6089,20 @@ many157:
 	POPCNTL       DI, DI
 	ADDQ          DI, R9
 
-stored156:
+stored188:
 	LEAQ (AX)(R9*1), AX
 	LEAQ (CX)(R9*8), CX
 	SUBQ R9, DX
 	ADDQ $0x40, R8
 	ADDQ $0x00000040, BX
 	SUBQ $0x40, SI
-	JMP  loop153
+	JMP  loop185
 
-tail154:
+tail186:
 	TESTQ      SI, SI
-	JE         done155
+	JE         done187
 	CMPQ       DX, $0x40
-	JL         done155
+	JL         done187
 	XORQ       DI, DI
 	MOVQ       $-1, DI
 	BZHIQ      SI, DI, DI
@@ -5397,24 +6112,24 @@ tail154:
 	KMOVQ      K1, SI
 	XORQ       DI, DI
 
-walk160:
+walk192:
 	TZCNTQ  SI, R9
-	JCS     walked161
+	JCS     walked193
 	MOVBLZX (BX)(R9*1), R10
 	MOVB    R10, (AX)(DI*1)
 	ADDQ    R8, R9
 	MOVQ    R9, (CX)(DI*8)
 	BLSRQ   SI, SI
 	INCQ    DI
-	JMP     walk160
+	JMP     walk192
 
-walked161:
+walked193:
 	LEAQ (AX)(DI*1), AX
 	LEAQ (CX)(DI*8), CX
 	SUBQ DI, DX
 	XORQ SI, SI
 
-done155:
+done187:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -5437,11 +6152,11 @@ TEXT ·compact2to8AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ DI, Z0
 	VPMOVZXBD    iota64<>+0(SB), Z1
 
-loop162:
+loop194:
 	CMPQ       SI, $0x40
-	JL         tail163
+	JL         tail195
 	CMPQ       DX, $0x40
-	JL         done164
+	JL         done196
 	VMOVDQU64  (BX), Z2
 	VMOVDQU64  64(BX), Z3
 	PREFETCHT0 4096(BX)
@@ -5452,24 +6167,24 @@ loop162:
 	KMOVQ      K1, DI
 	POPCNTQ    DI, R9
 	CMPQ       R9, $0x06
-	JG         many166
+	JG         many198
 	XORQ       R9, R9
 
-walk167:
+walk199:
 	TZCNTQ  DI, R10
-	JCS     walked168
+	JCS     walked200
 	MOVWLZX (BX)(R10*2), R11
 	MOVW    R11, (AX)(R9*2)
 	ADDQ    R8, R10
 	MOVQ    R10, (CX)(R9*8)
 	BLSRQ   DI, DI
 	INCQ    R9
-	JMP     walk167
+	JMP     walk199
 
-walked168:
-	JMP stored165
+walked200:
+	JMP stored197
 
-many166:
+many198:
 	XORQ          R9, R9
 	MOVQ          $0x0000000000000010, R10
 	VPBROADCASTQ  R8, Z2
@@ -5545,20 +6260,20 @@ many166:
 	POPCNTL       DI, DI
 	ADDQ          DI, R9
 
-stored165:
+stored197:
 	LEAQ (AX)(R9*2), AX
 	LEAQ (CX)(R9*8), CX
 	SUBQ R9, DX
 	ADDQ $0x40, R8
 	ADDQ $0x00000080, BX
 	SUBQ $0x40, SI
-	JMP  loop162
+	JMP  loop194
 
-tail163:
+tail195:
 	TESTQ      SI, SI
-	JE         done164
+	JE         done196
 	CMPQ       DX, $0x40
-	JL         done164
+	JL         done196
 	SHLQ       $0x01, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R9
@@ -5577,24 +6292,24 @@ tail163:
 	KMOVQ      K1, SI
 	XORQ       DI, DI
 
-walk169:
+walk201:
 	TZCNTQ  SI, R9
-	JCS     walked170
+	JCS     walked202
 	MOVWLZX (BX)(R9*2), R10
 	MOVW    R10, (AX)(DI*2)
 	ADDQ    R8, R9
 	MOVQ    R9, (CX)(DI*8)
 	BLSRQ   SI, SI
 	INCQ    DI
-	JMP     walk169
+	JMP     walk201
 
-walked170:
+walked202:
 	LEAQ (AX)(DI*2), AX
 	LEAQ (CX)(DI*8), CX
 	SUBQ DI, DX
 	XORQ SI, SI
 
-done164:
+done196:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -5620,11 +6335,11 @@ TEXT ·compact4to8AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ R8, Z2
 	VPBROADCASTQ DI, Z3
 
-loop171:
+loop203:
 	CMPQ       SI, $0x40
-	JL         tail172
+	JL         tail204
 	CMPQ       DX, $0x40
-	JL         done173
+	JL         done205
 	VMOVDQU64  (BX), Z4
 	VMOVDQU64  64(BX), Z5
 	VMOVDQU64  128(BX), Z6
@@ -5641,14 +6356,14 @@ loop171:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some174
+	JNE        some206
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
-	JMP        stored175
+	JMP        stored207
 
-some174:
+some206:
 	KMOVW         K1, R8
 	POPCNTQ       R8, R8
 	VPCOMPRESSD.Z Z4, K1, Z4
@@ -5706,19 +6421,19 @@ some174:
 	VPADDQ        Z3, Z2, Z2
 	ADDQ          R8, DI
 
-stored175:
+stored207:
 	LEAQ (AX)(DI*4), AX
 	LEAQ (CX)(DI*8), CX
 	SUBQ DI, DX
 	ADDQ $0x00000100, BX
 	SUBQ $0x40, SI
-	JMP  loop171
+	JMP  loop203
 
-tail172:
+tail204:
 	TESTQ      SI, SI
-	JE         done173
+	JE         done205
 	CMPQ       DX, $0x40
-	JL         done173
+	JL         done205
 	SHLQ       $0x02, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R8
@@ -5751,14 +6466,14 @@ tail172:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some176
+	JNE        some208
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
-	JMP        stored177
+	JMP        stored209
 
-some176:
+some208:
 	KMOVW         K1, SI
 	POPCNTQ       SI, SI
 	VPCOMPRESSD.Z Z4, K1, Z0
@@ -5816,13 +6531,13 @@ some176:
 	VPADDQ        Z3, Z2, Z2
 	ADDQ          SI, BX
 
-stored177:
+stored209:
 	LEAQ (AX)(BX*4), AX
 	LEAQ (CX)(BX*8), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done173:
+done205:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -5848,11 +6563,11 @@ TEXT ·compact8to8AVX512(SB), NOSPLIT, $0-72
 	VPBROADCASTQ R8, Z2
 	VPBROADCASTQ DI, Z3
 
-loop178:
+loop210:
 	CMPQ       SI, $0x20
-	JL         tail179
+	JL         tail211
 	CMPQ       DX, $0x20
-	JL         done180
+	JL         done212
 	VMOVDQU64  (BX), Z4
 	VMOVDQU64  64(BX), Z5
 	VMOVDQU64  128(BX), Z6
@@ -5869,14 +6584,14 @@ loop178:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some181
+	JNE        some213
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
-	JMP        stored182
+	JMP        stored214
 
-some181:
+some213:
 	KMOVW         K1, R8
 	POPCNTQ       R8, R8
 	VPCOMPRESSQ.Z Z4, K1, Z4
@@ -5914,19 +6629,19 @@ some181:
 	VPADDQ        Z3, Z2, Z2
 	ADDQ          R8, DI
 
-stored182:
+stored214:
 	LEAQ (AX)(DI*8), AX
 	LEAQ (CX)(DI*8), CX
 	SUBQ DI, DX
 	ADDQ $0x00000100, BX
 	SUBQ $0x20, SI
-	JMP  loop178
+	JMP  loop210
 
-tail179:
+tail211:
 	TESTQ      SI, SI
-	JE         done180
+	JE         done212
 	CMPQ       DX, $0x20
-	JL         done180
+	JL         done212
 	SHLQ       $0x03, SI
 	XORQ       DI, DI
 	MOVQ       $-1, R8
@@ -5959,14 +6674,14 @@ tail179:
 	KORW       K1, K2, K5
 	KORW       K3, K4, K6
 	KORTESTW   K5, K6
-	JNE        some183
+	JNE        some215
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
 	VPADDQ     Z3, Z2, Z2
-	JMP        stored184
+	JMP        stored216
 
-some183:
+some215:
 	KMOVW         K1, SI
 	POPCNTQ       SI, SI
 	VPCOMPRESSQ.Z Z4, K1, Z0
@@ -6004,13 +6719,13 @@ some183:
 	VPADDQ        Z3, Z2, Z2
 	ADDQ          SI, BX
 
-stored184:
+stored216:
 	LEAQ (AX)(BX*8), AX
 	LEAQ (CX)(BX*8), CX
 	SUBQ BX, DX
 	XORQ SI, SI
 
-done180:
+done212:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -6314,6 +7029,545 @@ DATA pairs4<>+112(SB)/8, $0x0000070605040302
 DATA pairs4<>+120(SB)/8, $0x0706050403020100
 GLOBL pairs4<>(SB), RODATA|NOPTR, $128
 
+// func compact1to2AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, BMI, MMX+, POPCNT
+TEXT ·compact1to2AVX2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	VPXOR        Y1, Y1, Y1
+	LEAQ         places8<>+0(SB), DI
+	MOVQ         $0x0000000000000008, R9
+	VMOVQ        R9, X2
+	VPBROADCASTD X2, Y2
+
+loop217:
+	CMPQ       SI, $0x20
+	JL         done218
+	CMPQ       DX, $0x20
+	JL         done218
+	VPAND      (BX), Y0, Y3
+	VPCMPEQB   Y1, Y3, Y3
+	PREFETCHT0 4096(BX)
+	VPMOVMSKB  Y3, R9
+	XORL       $-1, R9
+	POPCNTQ    R9, R10
+	CMPQ       R10, $0x04
+	JG         many220
+	XORQ       R10, R10
+
+walk221:
+	TZCNTQ  R9, R11
+	JCS     walked222
+	MOVBLZX (BX)(R11*1), R12
+	MOVB    R12, (AX)(R10*1)
+	ADDQ    R8, R11
+	MOVW    R11, (CX)(R10*2)
+	BLSRQ   R9, R9
+	INCQ    R10
+	JMP     walk221
+
+walked222:
+	JMP stored219
+
+many220:
+	XORQ         R10, R10
+	VMOVQ        R8, X3
+	VPBROADCASTD X3, Y3
+	MOVBLZX      R9, R11
+	VPMOVZXBD    (DI)(R11*8), Y6
+	VMOVQ        (DI)(R11*8), X5
+	VMOVQ        (BX), X4
+	VPSHUFB      X5, X4, X4
+	VMOVQ        X4, (AX)(R10*1)
+	VPADDD       Y3, Y6, Y4
+	VPXOR        Y5, Y5, Y5
+	VPBLENDW     $0xaa, Y5, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSDW    X5, X4, X4
+	VMOVDQU      X4, (CX)(R10*2)
+	POPCNTL      R11, R11
+	ADDQ         R11, R10
+	SHRQ         $0x08, R9
+	VPADDD       Y2, Y3, Y3
+	MOVBLZX      R9, R11
+	VPMOVZXBD    (DI)(R11*8), Y6
+	VMOVQ        (DI)(R11*8), X5
+	VMOVQ        8(BX), X4
+	VPSHUFB      X5, X4, X4
+	VMOVQ        X4, (AX)(R10*1)
+	VPADDD       Y3, Y6, Y4
+	VPXOR        Y5, Y5, Y5
+	VPBLENDW     $0xaa, Y5, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSDW    X5, X4, X4
+	VMOVDQU      X4, (CX)(R10*2)
+	POPCNTL      R11, R11
+	ADDQ         R11, R10
+	SHRQ         $0x08, R9
+	VPADDD       Y2, Y3, Y3
+	MOVBLZX      R9, R11
+	VPMOVZXBD    (DI)(R11*8), Y6
+	VMOVQ        (DI)(R11*8), X5
+	VMOVQ        16(BX), X4
+	VPSHUFB      X5, X4, X4
+	VMOVQ        X4, (AX)(R10*1)
+	VPADDD       Y3, Y6, Y4
+	VPXOR        Y5, Y5, Y5
+	VPBLENDW     $0xaa, Y5, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSDW    X5, X4, X4
+	VMOVDQU      X4, (CX)(R10*2)
+	POPCNTL      R11, R11
+	ADDQ         R11, R10
+	SHRQ         $0x08, R9
+	VPADDD       Y2, Y3, Y3
+	MOVBLZX      R9, R9
+	VPMOVZXBD    (DI)(R9*8), Y6
+	VMOVQ        (DI)(R9*8), X5
+	VMOVQ        24(BX), X4
+	VPSHUFB      X5, X4, X4
+	VMOVQ        X4, (AX)(R10*1)
+	VPADDD       Y3, Y6, Y3
+	VPXOR        Y4, Y4, Y4
+	VPBLENDW     $0xaa, Y4, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKUSDW    X4, X3, X3
+	VMOVDQU      X3, (CX)(R10*2)
+	POPCNTL      R9, R9
+	ADDQ         R9, R10
+
+stored219:
+	LEAQ (AX)(R10*1), AX
+	LEAQ (CX)(R10*2), CX
+	SUBQ R10, DX
+	ADDQ $0x20, R8
+	ADDQ $0x00000020, BX
+	SUBQ $0x20, SI
+	JMP  loop217
+
+done218:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact2to2AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, BMI, MMX+, POPCNT
+TEXT ·compact2to2AVX2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	VPXOR        Y1, Y1, Y1
+	LEAQ         places8<>+0(SB), DI
+	MOVQ         $0x0000000000000008, R9
+	VMOVQ        R9, X2
+	VPBROADCASTD X2, Y2
+	MOVQ         $0x0000000000000202, R9
+	VMOVQ        R9, X3
+	VPBROADCASTW X3, X3
+	MOVQ         $0x0000000000000100, R9
+	VMOVQ        R9, X4
+	VPBROADCASTW X4, X4
+
+loop223:
+	CMPQ       SI, $0x20
+	JL         done224
+	CMPQ       DX, $0x20
+	JL         done224
+	VPAND      (BX), Y0, Y5
+	VPAND      32(BX), Y0, Y6
+	VPCMPEQW   Y1, Y5, Y5
+	VPCMPEQW   Y1, Y6, Y6
+	VPACKSSWB  Y6, Y5, Y5
+	VPERMQ     $0xd8, Y5, Y5
+	PREFETCHT0 4096(BX)
+	VPMOVMSKB  Y5, R9
+	XORL       $-1, R9
+	POPCNTQ    R9, R10
+	CMPQ       R10, $0x04
+	JG         many226
+	XORQ       R10, R10
+
+walk227:
+	TZCNTQ  R9, R11
+	JCS     walked228
+	MOVWLZX (BX)(R11*2), R12
+	MOVW    R12, (AX)(R10*2)
+	ADDQ    R8, R11
+	MOVW    R11, (CX)(R10*2)
+	BLSRQ   R9, R9
+	INCQ    R10
+	JMP     walk227
+
+walked228:
+	JMP stored225
+
+many226:
+	XORQ         R10, R10
+	VMOVQ        R8, X5
+	VPBROADCASTD X5, Y5
+	MOVBLZX      R9, R11
+	VPMOVZXBD    (DI)(R11*8), Y8
+	VPMOVZXBW    (DI)(R11*8), X7
+	VPMULLW      X3, X7, X7
+	VPADDW       X4, X7, X7
+	VMOVDQU      (BX), X6
+	VPSHUFB      X7, X6, X6
+	VMOVDQU      X6, (AX)(R10*2)
+	VPADDD       Y5, Y8, Y6
+	VPXOR        Y7, Y7, Y7
+	VPBLENDW     $0xaa, Y7, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSDW    X7, X6, X6
+	VMOVDQU      X6, (CX)(R10*2)
+	POPCNTL      R11, R11
+	ADDQ         R11, R10
+	SHRQ         $0x08, R9
+	VPADDD       Y2, Y5, Y5
+	MOVBLZX      R9, R11
+	VPMOVZXBD    (DI)(R11*8), Y8
+	VPMOVZXBW    (DI)(R11*8), X7
+	VPMULLW      X3, X7, X7
+	VPADDW       X4, X7, X7
+	VMOVDQU      16(BX), X6
+	VPSHUFB      X7, X6, X6
+	VMOVDQU      X6, (AX)(R10*2)
+	VPADDD       Y5, Y8, Y6
+	VPXOR        Y7, Y7, Y7
+	VPBLENDW     $0xaa, Y7, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSDW    X7, X6, X6
+	VMOVDQU      X6, (CX)(R10*2)
+	POPCNTL      R11, R11
+	ADDQ         R11, R10
+	SHRQ         $0x08, R9
+	VPADDD       Y2, Y5, Y5
+	MOVBLZX      R9, R11
+	VPMOVZXBD    (DI)(R11*8), Y8
+	VPMOVZXBW    (DI)(R11*8), X7
+	VPMULLW      X3, X7, X7
+	VPADDW       X4, X7, X7
+	VMOVDQU      32(BX), X6
+	VPSHUFB      X7, X6, X6
+	VMOVDQU      X6, (AX)(R10*2)
+	VPADDD       Y5, Y8, Y6
+	VPXOR        Y7, Y7, Y7
+	VPBLENDW     $0xaa, Y7, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X7
+	VPACKUSDW    X7, X6, X6
+	VMOVDQU      X6, (CX)(R10*2)
+	POPCNTL      R11, R11
+	ADDQ         R11, R10
+	SHRQ         $0x08, R9
+	VPADDD       Y2, Y5, Y5
+	MOVBLZX      R9, R9
+	VPMOVZXBD    (DI)(R9*8), Y8
+	VPMOVZXBW    (DI)(R9*8), X7
+	VPMULLW      X3, X7, X7
+	VPADDW       X4, X7, X7
+	VMOVDQU      48(BX), X6
+	VPSHUFB      X7, X6, X6
+	VMOVDQU      X6, (AX)(R10*2)
+	VPADDD       Y5, Y8, Y5
+	VPXOR        Y6, Y6, Y6
+	VPBLENDW     $0xaa, Y6, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPACKUSDW    X6, X5, X5
+	VMOVDQU      X5, (CX)(R10*2)
+	POPCNTL      R9, R9
+	ADDQ         R9, R10
+
+stored225:
+	LEAQ (AX)(R10*2), AX
+	LEAQ (CX)(R10*2), CX
+	SUBQ R10, DX
+	ADDQ $0x20, R8
+	ADDQ $0x00000040, BX
+	SUBQ $0x20, SI
+	JMP  loop223
+
+done224:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact4to2AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·compact4to2AVX2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	VPXOR        Y1, Y1, Y1
+	LEAQ         places8<>+0(SB), DI
+	VMOVQ        R8, X2
+	VPBROADCASTD X2, Y2
+	MOVQ         $0x0000000000000008, R8
+	VMOVQ        R8, X3
+	VPBROADCASTD X3, Y3
+
+loop229:
+	CMPQ       SI, $0x20
+	JL         done230
+	CMPQ       DX, $0x20
+	JL         done230
+	VMOVDQU    (BX), Y4
+	VMOVDQU    32(BX), Y5
+	VMOVDQU    64(BX), Y6
+	VMOVDQU    96(BX), Y7
+	PREFETCHT0 4096(BX)
+	PREFETCHT0 4160(BX)
+	XORQ       R8, R8
+	VPOR       Y4, Y5, Y8
+	VPOR       Y6, Y7, Y9
+	VPOR       Y8, Y9, Y8
+	VPTEST     Y0, Y8
+	JNE        some232
+	VPADDD     Y3, Y2, Y2
+	VPADDD     Y3, Y2, Y2
+	VPADDD     Y3, Y2, Y2
+	VPADDD     Y3, Y2, Y2
+	JMP        stored231
+
+some232:
+	VPAND        Y0, Y4, Y8
+	VPCMPEQD     Y1, Y8, Y8
+	VMOVMSKPS    Y8, R9
+	XORL         $0x000000ff, R9
+	VPMOVZXBD    (DI)(R9*8), Y8
+	POPCNTL      R9, R9
+	VPERMD       Y4, Y8, Y4
+	VMOVDQU      Y4, (AX)(R8*4)
+	VPADDD       Y2, Y8, Y4
+	VPXOR        Y8, Y8, Y8
+	VPBLENDW     $0xaa, Y8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKUSDW    X8, X4, X4
+	VMOVDQU      X4, (CX)(R8*2)
+	VPADDD       Y3, Y2, Y2
+	ADDQ         R9, R8
+	VPAND        Y0, Y5, Y4
+	VPCMPEQD     Y1, Y4, Y4
+	VMOVMSKPS    Y4, R9
+	XORL         $0x000000ff, R9
+	VPMOVZXBD    (DI)(R9*8), Y4
+	POPCNTL      R9, R9
+	VPERMD       Y5, Y4, Y5
+	VMOVDQU      Y5, (AX)(R8*4)
+	VPADDD       Y2, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPBLENDW     $0xaa, Y5, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSDW    X5, X4, X4
+	VMOVDQU      X4, (CX)(R8*2)
+	VPADDD       Y3, Y2, Y2
+	ADDQ         R9, R8
+	VPAND        Y0, Y6, Y4
+	VPCMPEQD     Y1, Y4, Y4
+	VMOVMSKPS    Y4, R9
+	XORL         $0x000000ff, R9
+	VPMOVZXBD    (DI)(R9*8), Y4
+	POPCNTL      R9, R9
+	VPERMD       Y6, Y4, Y6
+	VMOVDQU      Y6, (AX)(R8*4)
+	VPADDD       Y2, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPBLENDW     $0xaa, Y5, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSDW    X5, X4, X4
+	VMOVDQU      X4, (CX)(R8*2)
+	VPADDD       Y3, Y2, Y2
+	ADDQ         R9, R8
+	VPAND        Y0, Y7, Y4
+	VPCMPEQD     Y1, Y4, Y4
+	VMOVMSKPS    Y4, R9
+	XORL         $0x000000ff, R9
+	VPMOVZXBD    (DI)(R9*8), Y4
+	POPCNTL      R9, R9
+	VPERMD       Y7, Y4, Y7
+	VMOVDQU      Y7, (AX)(R8*4)
+	VPADDD       Y2, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPBLENDW     $0xaa, Y5, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X5
+	VPACKUSDW    X5, X4, X4
+	VMOVDQU      X4, (CX)(R8*2)
+	VPADDD       Y3, Y2, Y2
+	ADDQ         R9, R8
+
+stored231:
+	LEAQ (AX)(R8*4), AX
+	LEAQ (CX)(R8*2), CX
+	SUBQ R8, DX
+	ADDQ $0x00000080, BX
+	SUBQ $0x20, SI
+	JMP  loop229
+
+done230:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
+// func compact8to2AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+// Requires: AVX, AVX2, MMX+, POPCNT
+TEXT ·compact8to2AVX2(SB), NOSPLIT, $0-72
+	MOVQ         values+0(FP), AX
+	MOVQ         positions+8(FP), CX
+	MOVQ         room+16(FP), DX
+	MOVQ         src+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         mask+40(FP), DI
+	MOVQ         base+48(FP), R8
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	VPXOR        Y1, Y1, Y1
+	LEAQ         places4<>+0(SB), DI
+	LEAQ         pairs4<>+0(SB), R9
+	VMOVQ        R8, X2
+	VPBROADCASTD X2, Y2
+	MOVQ         $0x0000000000000004, R8
+	VMOVQ        R8, X3
+	VPBROADCASTD X3, Y3
+
+loop233:
+	CMPQ       SI, $0x10
+	JL         done234
+	CMPQ       DX, $0x10
+	JL         done234
+	VMOVDQU    (BX), Y4
+	VMOVDQU    32(BX), Y5
+	VMOVDQU    64(BX), Y6
+	VMOVDQU    96(BX), Y7
+	PREFETCHT0 4096(BX)
+	PREFETCHT0 4160(BX)
+	XORQ       R8, R8
+	VPOR       Y4, Y5, Y8
+	VPOR       Y6, Y7, Y9
+	VPOR       Y8, Y9, Y8
+	VPTEST     Y0, Y8
+	JNE        some236
+	VPADDD     Y3, Y2, Y2
+	VPADDD     Y3, Y2, Y2
+	VPADDD     Y3, Y2, Y2
+	VPADDD     Y3, Y2, Y2
+	JMP        stored235
+
+some236:
+	VPAND     Y0, Y4, Y8
+	VPCMPEQQ  Y1, Y8, Y8
+	VMOVMSKPD Y8, R10
+	XORL      $0x0f, R10
+	VPMOVZXBD (R9)(R10*8), Y8
+	VPERMD    Y4, Y8, Y4
+	VMOVDQU   Y4, (AX)(R8*8)
+	VPMOVZXBD (DI)(R10*4), X4
+	VPADDD    X2, X4, X4
+	VPXOR     Y8, Y8, Y8
+	VPBLENDW  $0xaa, X8, X4, X4
+	VPACKUSDW X4, X4, X4
+	VMOVQ     X4, (CX)(R8*2)
+	POPCNTL   R10, R10
+	VPADDD    Y3, Y2, Y2
+	ADDQ      R10, R8
+	VPAND     Y0, Y5, Y4
+	VPCMPEQQ  Y1, Y4, Y4
+	VMOVMSKPD Y4, R10
+	XORL      $0x0f, R10
+	VPMOVZXBD (R9)(R10*8), Y4
+	VPERMD    Y5, Y4, Y5
+	VMOVDQU   Y5, (AX)(R8*8)
+	VPMOVZXBD (DI)(R10*4), X4
+	VPADDD    X2, X4, X4
+	VPXOR     Y5, Y5, Y5
+	VPBLENDW  $0xaa, X5, X4, X4
+	VPACKUSDW X4, X4, X4
+	VMOVQ     X4, (CX)(R8*2)
+	POPCNTL   R10, R10
+	VPADDD    Y3, Y2, Y2
+	ADDQ      R10, R8
+	VPAND     Y0, Y6, Y4
+	VPCMPEQQ  Y1, Y4, Y4
+	VMOVMSKPD Y4, R10
+	XORL      $0x0f, R10
+	VPMOVZXBD (R9)(R10*8), Y4
+	VPERMD    Y6, Y4, Y6
+	VMOVDQU   Y6, (AX)(R8*8)
+	VPMOVZXBD (DI)(R10*4), X4
+	VPADDD    X2, X4, X4
+	VPXOR     Y5, Y5, Y5
+	VPBLENDW  $0xaa, X5, X4, X4
+	VPACKUSDW X4, X4, X4
+	VMOVQ     X4, (CX)(R8*2)
+	POPCNTL   R10, R10
+	VPADDD    Y3, Y2, Y2
+	ADDQ      R10, R8
+	VPAND     Y0, Y7, Y4
+	VPCMPEQQ  Y1, Y4, Y4
+	VMOVMSKPD Y4, R10
+	XORL      $0x0f, R10
+	VPMOVZXBD (R9)(R10*8), Y4
+	VPERMD    Y7, Y4, Y7
+	VMOVDQU   Y7, (AX)(R8*8)
+	VPMOVZXBD (DI)(R10*4), X4
+	VPADDD    X2, X4, X4
+	VPXOR     Y5, Y5, Y5
+	VPBLENDW  $0xaa, X5, X4, X4
+	VPACKUSDW X4, X4, X4
+	VMOVQ     X4, (CX)(R8*2)
+	POPCNTL   R10, R10
+	VPADDD    Y3, Y2, Y2
+	ADDQ      R10, R8
+
+stored235:
+	LEAQ (AX)(R8*8), AX
+	LEAQ (CX)(R8*2), CX
+	SUBQ R8, DX
+	ADDQ $0x00000080, BX
+	SUBQ $0x10, SI
+	JMP  loop233
+
+done234:
+	MOVQ n+32(FP), AX
+	SUBQ SI, AX
+	MOVQ AX, consumed+56(FP)
+	MOVQ room+16(FP), AX
+	SUBQ DX, AX
+	MOVQ AX, written+64(FP)
+	VZEROUPPER
+	RET
+
 // func compact1to4AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 // Requires: AVX, AVX2, BMI, MMX+, POPCNT
 TEXT ·compact1to4AVX2(SB), NOSPLIT, $0-72
@@ -6332,11 +7586,11 @@ TEXT ·compact1to4AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R9, X2
 	VPBROADCASTD X2, Y2
 
-loop185:
+loop237:
 	CMPQ       SI, $0x20
-	JL         done186
+	JL         done238
 	CMPQ       DX, $0x20
-	JL         done186
+	JL         done238
 	VPAND      (BX), Y0, Y3
 	VPCMPEQB   Y1, Y3, Y3
 	PREFETCHT0 4096(BX)
@@ -6344,24 +7598,24 @@ loop185:
 	XORL       $-1, R9
 	POPCNTQ    R9, R10
 	CMPQ       R10, $0x04
-	JG         many188
+	JG         many240
 	XORQ       R10, R10
 
-walk189:
+walk241:
 	TZCNTQ  R9, R11
-	JCS     walked190
+	JCS     walked242
 	MOVBLZX (BX)(R11*1), R12
 	MOVB    R12, (AX)(R10*1)
 	ADDQ    R8, R11
 	MOVL    R11, (CX)(R10*4)
 	BLSRQ   R9, R9
 	INCQ    R10
-	JMP     walk189
+	JMP     walk241
 
-walked190:
-	JMP stored187
+walked242:
+	JMP stored239
 
-many188:
+many240:
 	XORQ         R10, R10
 	VMOVQ        R8, X3
 	VPBROADCASTD X3, Y3
@@ -6412,16 +7666,16 @@ many188:
 	POPCNTL      R9, R9
 	ADDQ         R9, R10
 
-stored187:
+stored239:
 	LEAQ (AX)(R10*1), AX
 	LEAQ (CX)(R10*4), CX
 	SUBQ R10, DX
 	ADDQ $0x20, R8
 	ADDQ $0x00000020, BX
 	SUBQ $0x20, SI
-	JMP  loop185
+	JMP  loop237
 
-done186:
+done238:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -6455,11 +7709,11 @@ TEXT ·compact2to4AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R9, X4
 	VPBROADCASTW X4, X4
 
-loop191:
+loop243:
 	CMPQ       SI, $0x20
-	JL         done192
+	JL         done244
 	CMPQ       DX, $0x20
-	JL         done192
+	JL         done244
 	VPAND      (BX), Y0, Y5
 	VPAND      32(BX), Y0, Y6
 	VPCMPEQW   Y1, Y5, Y5
@@ -6471,24 +7725,24 @@ loop191:
 	XORL       $-1, R9
 	POPCNTQ    R9, R10
 	CMPQ       R10, $0x04
-	JG         many194
+	JG         many246
 	XORQ       R10, R10
 
-walk195:
+walk247:
 	TZCNTQ  R9, R11
-	JCS     walked196
+	JCS     walked248
 	MOVWLZX (BX)(R11*2), R12
 	MOVW    R12, (AX)(R10*2)
 	ADDQ    R8, R11
 	MOVL    R11, (CX)(R10*4)
 	BLSRQ   R9, R9
 	INCQ    R10
-	JMP     walk195
+	JMP     walk247
 
-walked196:
-	JMP stored193
+walked248:
+	JMP stored245
 
-many194:
+many246:
 	XORQ         R10, R10
 	VMOVQ        R8, X5
 	VPBROADCASTD X5, Y5
@@ -6547,16 +7801,16 @@ many194:
 	POPCNTL      R9, R9
 	ADDQ         R9, R10
 
-stored193:
+stored245:
 	LEAQ (AX)(R10*2), AX
 	LEAQ (CX)(R10*4), CX
 	SUBQ R10, DX
 	ADDQ $0x20, R8
 	ADDQ $0x00000040, BX
 	SUBQ $0x20, SI
-	JMP  loop191
+	JMP  loop243
 
-done192:
+done244:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -6586,11 +7840,11 @@ TEXT ·compact4to4AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R8, X3
 	VPBROADCASTD X3, Y3
 
-loop197:
+loop249:
 	CMPQ       SI, $0x20
-	JL         done198
+	JL         done250
 	CMPQ       DX, $0x20
-	JL         done198
+	JL         done250
 	VMOVDQU    (BX), Y4
 	VMOVDQU    32(BX), Y5
 	VMOVDQU    64(BX), Y6
@@ -6602,14 +7856,14 @@ loop197:
 	VPOR       Y6, Y7, Y9
 	VPOR       Y8, Y9, Y8
 	VPTEST     Y0, Y8
-	JNE        some200
+	JNE        some252
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
-	JMP        stored199
+	JMP        stored251
 
-some200:
+some252:
 	VPAND     Y0, Y4, Y8
 	VPCMPEQD  Y1, Y8, Y8
 	VMOVMSKPS Y8, R9
@@ -6659,15 +7913,15 @@ some200:
 	VPADDD    Y3, Y2, Y2
 	ADDQ      R9, R8
 
-stored199:
+stored251:
 	LEAQ (AX)(R8*4), AX
 	LEAQ (CX)(R8*4), CX
 	SUBQ R8, DX
 	ADDQ $0x00000080, BX
 	SUBQ $0x20, SI
-	JMP  loop197
+	JMP  loop249
 
-done198:
+done250:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -6698,11 +7952,11 @@ TEXT ·compact8to4AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R8, X3
 	VPBROADCASTD X3, Y3
 
-loop201:
+loop253:
 	CMPQ       SI, $0x10
-	JL         done202
+	JL         done254
 	CMPQ       DX, $0x10
-	JL         done202
+	JL         done254
 	VMOVDQU    (BX), Y4
 	VMOVDQU    32(BX), Y5
 	VMOVDQU    64(BX), Y6
@@ -6714,14 +7968,14 @@ loop201:
 	VPOR       Y6, Y7, Y9
 	VPOR       Y8, Y9, Y8
 	VPTEST     Y0, Y8
-	JNE        some204
+	JNE        some256
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
 	VPADDD     Y3, Y2, Y2
-	JMP        stored203
+	JMP        stored255
 
-some204:
+some256:
 	VPAND     Y0, Y4, Y8
 	VPCMPEQQ  Y1, Y8, Y8
 	VMOVMSKPD Y8, R10
@@ -6775,15 +8029,15 @@ some204:
 	VPADDD    Y3, Y2, Y2
 	ADDQ      R10, R8
 
-stored203:
+stored255:
 	LEAQ (AX)(R8*8), AX
 	LEAQ (CX)(R8*4), CX
 	SUBQ R8, DX
 	ADDQ $0x00000080, BX
 	SUBQ $0x10, SI
-	JMP  loop201
+	JMP  loop253
 
-done202:
+done254:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -6811,11 +8065,11 @@ TEXT ·compact1to8AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R9, X2
 	VPBROADCASTQ X2, Y2
 
-loop205:
+loop257:
 	CMPQ       SI, $0x20
-	JL         done206
+	JL         done258
 	CMPQ       DX, $0x20
-	JL         done206
+	JL         done258
 	VPAND      (BX), Y0, Y3
 	VPCMPEQB   Y1, Y3, Y3
 	PREFETCHT0 4096(BX)
@@ -6823,24 +8077,24 @@ loop205:
 	XORL       $-1, R9
 	POPCNTQ    R9, R10
 	CMPQ       R10, $0x04
-	JG         many208
+	JG         many260
 	XORQ       R10, R10
 
-walk209:
+walk261:
 	TZCNTQ  R9, R11
-	JCS     walked210
+	JCS     walked262
 	MOVBLZX (BX)(R11*1), R12
 	MOVB    R12, (AX)(R10*1)
 	ADDQ    R8, R11
 	MOVQ    R11, (CX)(R10*8)
 	BLSRQ   R9, R9
 	INCQ    R10
-	JMP     walk209
+	JMP     walk261
 
-walked210:
-	JMP stored207
+walked262:
+	JMP stored259
 
-many208:
+many260:
 	XORQ         R10, R10
 	VMOVQ        R8, X3
 	VPBROADCASTQ X3, Y3
@@ -6911,16 +8165,16 @@ many208:
 	POPCNTL      R9, R9
 	ADDQ         R9, R10
 
-stored207:
+stored259:
 	LEAQ (AX)(R10*1), AX
 	LEAQ (CX)(R10*8), CX
 	SUBQ R10, DX
 	ADDQ $0x20, R8
 	ADDQ $0x00000020, BX
 	SUBQ $0x20, SI
-	JMP  loop205
+	JMP  loop257
 
-done206:
+done258:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -6954,11 +8208,11 @@ TEXT ·compact2to8AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R9, X4
 	VPBROADCASTW X4, X4
 
-loop211:
+loop263:
 	CMPQ       SI, $0x20
-	JL         done212
+	JL         done264
 	CMPQ       DX, $0x20
-	JL         done212
+	JL         done264
 	VPAND      (BX), Y0, Y5
 	VPAND      32(BX), Y0, Y6
 	VPCMPEQW   Y1, Y5, Y5
@@ -6970,24 +8224,24 @@ loop211:
 	XORL       $-1, R9
 	POPCNTQ    R9, R10
 	CMPQ       R10, $0x04
-	JG         many214
+	JG         many266
 	XORQ       R10, R10
 
-walk215:
+walk267:
 	TZCNTQ  R9, R11
-	JCS     walked216
+	JCS     walked268
 	MOVWLZX (BX)(R11*2), R12
 	MOVW    R12, (AX)(R10*2)
 	ADDQ    R8, R11
 	MOVQ    R11, (CX)(R10*8)
 	BLSRQ   R9, R9
 	INCQ    R10
-	JMP     walk215
+	JMP     walk267
 
-walked216:
-	JMP stored213
+walked268:
+	JMP stored265
 
-many214:
+many266:
 	XORQ         R10, R10
 	VMOVQ        R8, X5
 	VPBROADCASTQ X5, Y5
@@ -7066,16 +8320,16 @@ many214:
 	POPCNTL      R9, R9
 	ADDQ         R9, R10
 
-stored213:
+stored265:
 	LEAQ (AX)(R10*2), AX
 	LEAQ (CX)(R10*8), CX
 	SUBQ R10, DX
 	ADDQ $0x20, R8
 	ADDQ $0x00000040, BX
 	SUBQ $0x20, SI
-	JMP  loop211
+	JMP  loop263
 
-done212:
+done264:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -7105,11 +8359,11 @@ TEXT ·compact4to8AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R8, X3
 	VPBROADCASTQ X3, Y3
 
-loop217:
+loop269:
 	CMPQ       SI, $0x20
-	JL         done218
+	JL         done270
 	CMPQ       DX, $0x20
-	JL         done218
+	JL         done270
 	VMOVDQU    (BX), Y4
 	VMOVDQU    32(BX), Y5
 	VMOVDQU    64(BX), Y6
@@ -7121,14 +8375,14 @@ loop217:
 	VPOR       Y6, Y7, Y9
 	VPOR       Y8, Y9, Y8
 	VPTEST     Y0, Y8
-	JNE        some220
+	JNE        some272
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
-	JMP        stored219
+	JMP        stored271
 
-some220:
+some272:
 	VPAND        Y0, Y4, Y8
 	VPCMPEQD     Y1, Y8, Y8
 	VMOVMSKPS    Y8, R9
@@ -7198,15 +8452,15 @@ some220:
 	VPADDQ       Y3, Y2, Y2
 	ADDQ         R9, R8
 
-stored219:
+stored271:
 	LEAQ (AX)(R8*4), AX
 	LEAQ (CX)(R8*8), CX
 	SUBQ R8, DX
 	ADDQ $0x00000080, BX
 	SUBQ $0x20, SI
-	JMP  loop217
+	JMP  loop269
 
-done218:
+done270:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)
@@ -7237,11 +8491,11 @@ TEXT ·compact8to8AVX2(SB), NOSPLIT, $0-72
 	VMOVQ        R8, X3
 	VPBROADCASTQ X3, Y3
 
-loop221:
+loop273:
 	CMPQ       SI, $0x10
-	JL         done222
+	JL         done274
 	CMPQ       DX, $0x10
-	JL         done222
+	JL         done274
 	VMOVDQU    (BX), Y4
 	VMOVDQU    32(BX), Y5
 	VMOVDQU    64(BX), Y6
@@ -7253,14 +8507,14 @@ loop221:
 	VPOR       Y6, Y7, Y9
 	VPOR       Y8, Y9, Y8
 	VPTEST     Y0, Y8
-	JNE        some224
+	JNE        some276
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
 	VPADDQ     Y3, Y2, Y2
-	JMP        stored223
+	JMP        stored275
 
-some224:
+some276:
 	VPAND     Y0, Y4, Y8
 	VPCMPEQQ  Y1, Y8, Y8
 	VMOVMSKPD Y8, R10
@@ -7314,15 +8568,15 @@ some224:
 	VPADDQ    Y3, Y2, Y2
 	ADDQ      R10, R8
 
-stored223:
+stored275:
 	LEAQ (AX)(R8*8), AX
 	LEAQ (CX)(R8*8), CX
 	SUBQ R8, DX
 	ADDQ $0x00000080, BX
 	SUBQ $0x10, SI
-	JMP  loop221
+	JMP  loop273
 
-done222:
+done274:
 	MOVQ n+32(FP), AX
 	SUBQ SI, AX
 	MOVQ AX, consumed+56(FP)

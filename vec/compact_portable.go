@@ -1,5 +1,7 @@
 package vec
 
+import "unsafe"
+
 func compactGo(values, positions []byte, t Index, src []byte, e Elem, base uint64) (consumed, written int) {
 	switch t.Size() {
 	case 1:
@@ -28,23 +30,8 @@ func compactTo[P uint8 | uint16 | uint32 | uint64](values, positions, src []byte
 }
 
 func compact[T, P uint8 | uint16 | uint32 | uint64](values []T, pos []P, src []T, mask T, base P) (consumed, written int) {
-	i, k, room := 0, 0, min(len(values), len(pos))
-	// Eight at a time: mostly zero input is skipped by one test, and the others are stored without a
-	// branch on each element, which would be mispredicted.
-	for len(src)-i >= 8 && room-k >= 8 {
-		s := src[i : i+8 : i+8]
-		if (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&mask == 0 {
-			i += 8
-			continue
-		}
-		for j, x := range s {
-			values[k], pos[k] = x, base+P(i+j)
-			if x&mask != 0 {
-				k++
-			}
-		}
-		i += 8
-	}
+	room := min(len(values), len(pos))
+	i, k := compactGroups(values[:room], pos[:room], src, mask, base)
 	for ; i < len(src); i++ {
 		x := src[i]
 		if x&mask == 0 {
@@ -57,6 +44,55 @@ func compact[T, P uint8 | uint16 | uint32 | uint64](values []T, pos []P, src []T
 		k++
 	}
 	return i, k
+}
+
+// compactGroups goes through src in groups of eight, as long as there is room for a whole group more. Mostly zero
+// input is skipped by one test. Otherwise all eight are stored without a branch, which would be mispredicted: what is
+// zero is overwritten by the next. Bounds are checked for a group at a time, since a check for each store takes as
+// long as the store.
+func compactGroups[T, P uint8 | uint16 | uint32 | uint64](values []T, pos []P, src []T, mask T, base P) (consumed, written int) {
+	const group = 8
+	v, at := unsafe.Pointer(unsafe.SliceData(values)), unsafe.Pointer(unsafe.SliceData(pos))
+	k := uintptr(0)
+	i := 0
+	wide := uint64(mask) * (^uint64(0) / uint64(^T(0))) // the mask over all of 8 bytes
+	for ; len(src)-i >= group && len(values)-int(k) >= group; i += group {
+		s := (*[group]T)(src[i:])
+		w := unsafe.Pointer(s) // of words there are as many as a T has bytes
+		some := word(w, 0)
+		switch unsafe.Sizeof(mask) {
+		case 2:
+			some |= word(w, 1)
+		case 4:
+			some |= word(w, 1) | word(w, 2) | word(w, 3)
+		case 8:
+			some |= word(w, 1) | word(w, 2) | word(w, 3) | word(w, 4) | word(w, 5) | word(w, 6) | word(w, 7)
+		}
+		if some&wide == 0 {
+			continue
+		}
+		first := base + P(i)
+		k = put(v, at, k, s[0], first, mask)
+		k = put(v, at, k, s[1], first+1, mask)
+		k = put(v, at, k, s[2], first+2, mask)
+		k = put(v, at, k, s[3], first+3, mask)
+		k = put(v, at, k, s[4], first+4, mask)
+		k = put(v, at, k, s[5], first+5, mask)
+		k = put(v, at, k, s[6], first+6, mask)
+		k = put(v, at, k, s[7], first+7, mask)
+	}
+	return i, int(k)
+}
+
+// word returns the word number i from p.
+func word(p unsafe.Pointer, i int) uint64 { return *(*uint64)(unsafe.Add(p, 8*i)) }
+
+// put stores x and its position p at place k, and returns the place of the next, which is the same if x is zero.
+func put[T, P uint8 | uint16 | uint32 | uint64](values, pos unsafe.Pointer, k uintptr, x T, p P, mask T) uintptr {
+	*(*T)(unsafe.Add(values, k*unsafe.Sizeof(x))) = x
+	*(*P)(unsafe.Add(pos, k*unsafe.Sizeof(p))) = p
+	y := x & mask
+	return k + uintptr((y|-y)>>(8*unsafe.Sizeof(x)-1)) // 1 if y is not zero
 }
 
 func compact128[P uint8 | uint16 | uint32 | uint64](values []word128, pos []P, src []word128, mask uint64, base P) (consumed, written int) {

@@ -146,6 +146,30 @@ func compactPairs8to4VBMI2(values *byte, positions *byte, room int, src *byte, n
 //go:noescape
 func compactPairs8to8VBMI2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, row uint64, base uint64) (consumed int, written int)
 
+// compact1to2AVX512 compacts 1-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact1to2AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact2to2AVX512 compacts 2-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact2to2AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact4to2AVX512 compacts 4-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 64 might find no room.
+//
+//go:noescape
+func compact4to2AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact8to2AVX512 compacts 8-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 32 might find no room.
+//
+//go:noescape
+func compact8to2AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
 // compact1to4AVX512 compacts 1-byte elements, with positions of 4 bytes. It stops short of n
 // elements when the next 64 might find no room.
 //
@@ -193,6 +217,30 @@ func compact4to8AVX512(values *byte, positions *byte, room int, src *byte, n int
 //
 //go:noescape
 func compact8to8AVX512(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact1to2AVX2 compacts 1-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 32 might find no room.
+//
+//go:noescape
+func compact1to2AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact2to2AVX2 compacts 2-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 32 might find no room.
+//
+//go:noescape
+func compact2to2AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact4to2AVX2 compacts 4-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 32 might find no room.
+//
+//go:noescape
+func compact4to2AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
+
+// compact8to2AVX2 compacts 8-byte elements, with positions of 2 bytes. It stops short of n
+// elements when the next 16 might find no room.
+//
+//go:noescape
+func compact8to2AVX2(values *byte, positions *byte, room int, src *byte, n int, mask uint64, base uint64) (consumed int, written int)
 
 // compact1to4AVX2 compacts 1-byte elements, with positions of 4 bytes. It stops short of n
 // elements when the next 32 might find no room.

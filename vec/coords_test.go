@@ -39,9 +39,15 @@ func naiveCoords(dims []uint64, at uint64) []uint64 {
 
 func TestCompactCoords(t *testing.T) {
 	for _, dims := range testShapes {
-		for i, p := range slices.Concat(patterns, patterns, patterns) {
+		for i, p := range slices.Concat(patterns, patterns) {
+			if underRace && i%5 != 0 {
+				continue
+			}
 			e := allElems[(i+len(dims))%len(allElems)]
 			ix := []Index{I16, U32, I64, U16, I8, I64, I32}[i%7]
+			if len(dims) == 2 && dims[1] >= longRow { // the kernels for pairs
+				e, ix = []Elem{Bits8, Float16, Float32, Float64}[i%4], []Index{I32, I64}[i/4%2]
+			}
 			rng := rand.New(rand.NewPCG(31, uint64(i)))
 			src := make([]byte, size(dims)*e.Size())
 			p.fill(rng, src, e)

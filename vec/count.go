@@ -22,8 +22,17 @@ func CountNonZeroStrided(src []byte, e Elem, n, stride int) int {
 	if hi, span := bits.Mul64(uint64(n-1), uint64(stride)); stride < 0 || hi != 0 || len(src) < size || span > uint64(len(src)-size) {
 		panic(fmt.Sprintf("vec: %d %d-byte elements with stride %d do not lie in %d bytes", n, size, stride, len(src)))
 	}
-	if stride == size {
-		return CountNonZero(src[:n*size], e)
+	switch {
+	case stride == size:
+		return count(src[:n*size], e)
+	case stride > size && (stride == 2 || stride == 4 || stride == 8):
+		// A mask that leaves out what lies between the elements makes the whole run contiguous.
+		mask := e.mask() & (^uint64(0) >> (64 - 8*size))
+		for shift := stride; shift < 8; shift *= 2 {
+			mask |= mask << (8 * shift)
+		}
+		last := src[(n-1)*stride:]
+		return countMasked(src[:(n-1)*stride], size, mask) + countGo(last[:size], e)
 	}
 	return countStridedGo(src, e, n, stride)
 }

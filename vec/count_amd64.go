@@ -1,18 +1,21 @@
 package vec
 
-func count(src []byte, e Elem) int {
-	v, mask, total := Active(), e.mask(), 0
+func count(src []byte, e Elem) int { return countMasked(src, e.Size(), e.mask()) }
+
+// countMasked counts the elements of so many bytes that have a bit of the mask set, which repeats every 8 bytes.
+func countMasked(src []byte, size int, mask uint64) int {
+	v, total := Active(), 0
 	for v >= AVX2 && len(src) >= 32 {
 		n := min(len(src), piece)
 		if v >= AVX512 {
-			total += countAVX512(&src[0], n, e.Size(), mask)
+			total += countAVX512(&src[0], n, size, mask)
 		} else {
 			n &^= 31
-			total += countAVX2(&src[0], n, e.Size(), mask)
+			total += countAVX2(&src[0], n, size, mask)
 		}
 		src = src[n:]
 	}
-	return total + countGo(src, e)
+	return total + countMaskedGo(src, size, mask)
 }
 
 func countAVX512(src *byte, n, size int, mask uint64) int {

@@ -4,9 +4,10 @@ import "unsafe"
 
 // countGo counts by lanes of a 64-bit word: with y the bits that matter, (y & low) + low carries into
 // the top bit of its lane exactly if one of the low bits is set.
-func countGo(src []byte, e Elem) int {
-	mask := e.mask()
-	switch e.Size() {
+func countGo(src []byte, e Elem) int { return countMaskedGo(src, e.Size(), e.mask()) }
+
+func countMaskedGo(src []byte, size int, mask uint64) int {
+	switch size {
 	case 1:
 		return countLanes[uint8](src, mask)
 	case 2:

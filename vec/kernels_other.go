@@ -4,6 +4,8 @@ package vec
 
 func count(src []byte, e Elem) int { return countGo(src, e) }
 
+func countMasked(src []byte, size int, mask uint64) int { return countMaskedGo(src, size, mask) }
+
 func compactAny(values, positions []byte, t Index, src []byte, e Elem, base uint64) (consumed, written int) {
 	return compactGo(values, positions, t, src, e, base)
 }

@@ -67,6 +67,9 @@ func TestTreeAppend(t *testing.T) {
 			continue
 		}
 		for i, p := range patterns {
+			if underRace && i%4 != 0 {
+				continue
+			}
 			e := allElems[(i+len(dims))%len(allElems)]
 			ix := []Index{I16, U32, I64, U16}[i%4]
 			px := []Index{I64, I32, U32}[i%3]
@@ -156,6 +159,9 @@ func TestTreeAppendOrder(t *testing.T) {
 			dims[l] = k.dims[axis]
 		}
 		for i, p := range patterns {
+			if underRace && i%4 != 0 {
+				continue
+			}
 			e := allElems[(i+ndim)%len(allElems)]
 			ix, px := []Index{I16, U32, I64}[i%3], []Index{I64, I32}[i%2]
 			rng := rand.New(rand.NewPCG(52, uint64(i)))

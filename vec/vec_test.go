@@ -15,7 +15,9 @@ import (
 func lengths() []int {
 	var n []int
 	for i := range 131 {
-		n = append(n, i)
+		if !underRace || i%13 == 0 {
+			n = append(n, i)
+		}
 	}
 	return append(n, 1000, 4099, 20011)
 }
@@ -43,7 +45,7 @@ func TestCountNonZeroStrided(t *testing.T) {
 		size := e.Size()
 		rng := rand.New(rand.NewPCG(2, uint64(e)))
 		for _, p := range patterns {
-			for _, stride := range []int{0, 1, size, size + 1, 2 * size, 3 * size, 64, 100} {
+			for _, stride := range []int{0, 1, 2, 4, 8, size, size + 1, 2 * size, 3 * size, 64, 100} {
 				for _, n := range []int{0, 1, 2, 3, 7, 16, 17, 33, 130, 1000} {
 					src := make([]byte, max(n-1, 0)*stride+size+1)
 					p.fill(rng, src[:len(src)/size*size], e)
@@ -76,7 +78,11 @@ func TestCompact(t *testing.T) {
 					p.fill(rng, src, e)
 					nnz := naiveCount(src, e)
 					base := rng.Uint64() >> rng.IntN(64)
-					for _, room := range []int{nnz, nnz + 100, nnz / 2, max(nnz-1, 0), 0} {
+					rooms := []int{nnz, nnz + 100, nnz / 2, max(nnz-1, 0), 0}
+					if n > 130 {
+						rooms = rooms[n%2 : n%2+1]
+					}
+					for _, room := range rooms {
 						compareCompact(t, src, e, ix, base, room)
 					}
 				}
@@ -339,7 +345,10 @@ func TestMinMax(t *testing.T) {
 
 func TestFirstDecrease(t *testing.T) {
 	for _, ix := range allIndexes {
-		for _, n := range lengths()[:131] {
+		for _, n := range lengths() {
+			if n > 130 {
+				break
+			}
 			for _, at := range []int{-1, 1, n / 2, n - 1} {
 				// Equal neighbours are no decrease; from negative values up where there are any.
 				var b []byte

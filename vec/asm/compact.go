@@ -138,7 +138,7 @@ func compactKernels(g *gen) {
 			compactVBMI2(g, iota, vsize, psize, true)
 		}
 	}
-	for _, psize := range []int{4, 8} {
+	for _, psize := range []int{2, 4, 8} {
 		compactSmall512(g, iota, 1, psize)
 		compactSmall512(g, iota, 2, psize)
 		compactLarge512(g, iota, 4, psize)
@@ -146,7 +146,7 @@ func compactKernels(g *gen) {
 	}
 	table8, table4 := placesTable(g, 8), placesTable(g, 4)
 	pairs4 := pairsTable(g)
-	for _, psize := range []int{4, 8} {
+	for _, psize := range []int{2, 4, 8} {
 		compactSmall256(g, table8, 1, psize)
 		compactSmall256(g, table8, 2, psize)
 		compactLarge256(g, table8, 4, psize)

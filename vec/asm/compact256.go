@@ -44,11 +44,11 @@ func pairsTable(g *gen) Mem {
 	return m
 }
 
-// broadcast256 puts r into every psize-byte lane.
+// broadcast256 puts r into every lane of 4 bytes, or of 8 for positions of 8.
 func broadcast256(g *gen, r reg.GPVirtual, psize int) reg.VecVirtual {
 	x, y := g.XMM(), g.YMM()
 	g.VMOVQ(r, x)
-	if psize == 4 {
+	if psize <= 4 {
 		g.VPBROADCASTD(x, y)
 	} else {
 		g.VPBROADCASTQ(x, y)
@@ -57,7 +57,7 @@ func broadcast256(g *gen, r reg.GPVirtual, psize int) reg.VecVirtual {
 }
 
 func addPositions(g *gen, psize int, a, b, to reg.VecVirtual) {
-	if psize == 4 {
+	if psize <= 4 {
 		g.VPADDD(a, b, to)
 	} else {
 		g.VPADDQ(a, b, to)
@@ -122,10 +122,19 @@ func compactLarge256(g *gen, table8 Mem, vsize, psize int) {
 // storePlaces256 stores eight 4-byte places as positions from base.
 func storePlaces256(g *gen, f *compactFrame, places, base reg.VecVirtual, total reg.GPVirtual) {
 	at := Mem{Base: f.positions, Index: total, Scale: uint8(f.psize)}
-	if f.psize == 4 {
+	if f.psize <= 4 {
 		p := g.YMM()
 		g.VPADDD(base, places, p)
-		g.VMOVDQU(p, at)
+		if f.psize == 4 {
+			g.VMOVDQU(p, at)
+			return
+		}
+		// The pack saturates, so the upper halves have to go first.
+		upper := g.YMM()
+		g.VPBLENDW(U8(0xaa), zeros(g), p, p)
+		g.VEXTRACTI128(U8(1), p, upper.AsX())
+		g.VPACKUSDW(upper.AsX(), p.AsX(), p.AsX())
+		g.VMOVDQU(p.AsX(), at)
 		return
 	}
 	low, high, upper := g.YMM(), g.YMM(), g.XMM()
@@ -136,6 +145,13 @@ func storePlaces256(g *gen, f *compactFrame, places, base reg.VecVirtual, total 
 	g.VPMOVZXDQ(upper, high)
 	g.VPADDQ(base, high, high)
 	g.VMOVDQU(high, at.Offset(32))
+}
+
+// zeros returns a register of zeros, which costs next to nothing to make anew.
+func zeros(g *gen) reg.VecVirtual {
+	zero := g.YMM()
+	g.VPXOR(zero, zero, zero)
+	return zero
 }
 
 // compactPairs256 compacts 8-byte elements with AVX2, four at a time, in steps of 16.
@@ -184,10 +200,16 @@ func compactPairs256(g *gen, table4, pairs4 Mem, psize int) {
 			g.VMOVDQU(data[i], Mem{Base: f.values, Index: total, Scale: 8})
 			at := Mem{Base: f.positions, Index: total, Scale: uint8(psize)}
 			p := g.YMM()
-			if psize == 4 {
+			if psize <= 4 {
 				g.VPMOVZXBD(Mem{Base: places, Index: bits.As64(), Scale: 4}, p.AsX())
 				g.VPADDD(base.AsX(), p.AsX(), p.AsX())
-				g.VMOVDQU(p.AsX(), at)
+				if psize == 4 {
+					g.VMOVDQU(p.AsX(), at)
+				} else {
+					g.VPBLENDW(U8(0xaa), zeros(g).AsX(), p.AsX(), p.AsX())
+					g.VPACKUSDW(p.AsX(), p.AsX(), p.AsX())
+					g.VMOVQ(p.AsX(), at)
+				}
 			} else {
 				g.VPMOVZXBQ(Mem{Base: places, Index: bits.As64(), Scale: 4}, p)
 				g.VPADDQ(base, p, p)

@@ -23,7 +23,8 @@ func compactLarge512(g *gen, iotaBytes Mem, vsize, psize int) {
 	} else {
 		g.VPMOVZXBQ(iotaBytes, iota)
 	}
-	if psize == 4 {
+	// Positions are added up with 4 bytes, or 8.
+	if psize <= 4 {
 		g.VPBROADCASTD(f.base.As32(), base)
 		g.VPBROADCASTD(stepReg.As32(), inc)
 	} else {
@@ -31,7 +32,7 @@ func compactLarge512(g *gen, iotaBytes Mem, vsize, psize int) {
 		g.VPBROADCASTQ(stepReg, inc)
 	}
 	step1 := func() {
-		if psize == 4 {
+		if psize <= 4 {
 			g.VPADDD(inc, base, base)
 		} else {
 			g.VPADDQ(inc, base, base)
@@ -93,11 +94,20 @@ func compactLarge512(g *gen, iotaBytes Mem, vsize, psize int) {
 			case vsize == 8 && psize == 8:
 				g.VPADDQ(base, p, p)
 				g.VMOVDQU64(p, at)
-			case vsize == 8 && psize == 4:
+			case vsize == 4 && psize == 2:
+				g.VPADDD(base, p, p)
+				g.VPMOVDW(p, p.AsY())
+				g.VMOVDQU(p.AsY(), at)
+			case vsize == 8 && psize <= 4:
 				narrow := g.YMM()
 				g.VPMOVQD(p, narrow)
 				g.VPADDD(base.AsY(), narrow, narrow)
-				g.VMOVDQU(narrow, at)
+				if psize == 4 {
+					g.VMOVDQU(narrow, at)
+				} else {
+					g.VPMOVDW(narrow, narrow.AsX())
+					g.VMOVDQU(narrow.AsX(), at)
+				}
 			default:
 				storeWide(g, p, base, at)
 			}
@@ -161,7 +171,7 @@ func compactSmall512(g *gen, iotaBytes Mem, vsize, psize int) {
 		base, sixteen := g.ZMM(), g.ZMM()
 		step := g.GP64()
 		g.MOVQ(U64(16), step)
-		if psize == 4 {
+		if psize <= 4 {
 			g.VPBROADCASTD(f.base.As32(), base)
 			g.VPBROADCASTD(step.As32(), sixteen)
 		} else {
@@ -188,10 +198,15 @@ func compactSmall512(g *gen, iotaBytes Mem, vsize, psize int) {
 				g.VMOVDQU(narrow, at)
 			}
 			at = Mem{Base: f.positions, Index: count, Scale: uint8(psize)}
-			if psize == 4 {
+			switch psize {
+			case 2:
+				g.VPADDD(base, p, p)
+				g.VPMOVDW(p, p.AsY())
+				g.VMOVDQU(p.AsY(), at)
+			case 4:
 				g.VPADDD(base, p, p)
 				g.VMOVDQU64(p, at)
-			} else {
+			case 8:
 				storeWide(g, p, base, at)
 			}
 			g.MOVWLZX(bits.As16(), one)
@@ -199,7 +214,7 @@ func compactSmall512(g *gen, iotaBytes Mem, vsize, psize int) {
 			g.ADDQ(one.As64(), count)
 			if i < 3 {
 				g.SHRQ(U8(16), bits)
-				if psize == 4 {
+				if psize <= 4 {
 					g.VPADDD(sixteen, base, base)
 				} else {
 					g.VPADDQ(sixteen, base, base)
@@ -221,20 +236,11 @@ func walk(g *gen, f *compactFrame, bits, count reg.GPVirtual) {
 	g.JCS(LabelRef(done)) // no bit left
 	from := Mem{Base: f.src, Index: i, Scale: uint8(f.vsize)}
 	to := Mem{Base: f.values, Index: count, Scale: uint8(f.vsize)}
-	if f.vsize == 1 {
-		g.MOVBLZX(from, v.As32())
-		g.MOVB(v.As8(), to)
-	} else {
-		g.MOVWLZX(from, v.As32())
-		g.MOVW(v.As16(), to)
-	}
+	load(g, f.vsize, from, v)
+	store(g, f.vsize, v, to)
 	g.ADDQ(f.base, i)
 	at := Mem{Base: f.positions, Index: count, Scale: uint8(f.psize)}
-	if f.psize == 4 {
-		g.MOVL(i.As32(), at)
-	} else {
-		g.MOVQ(i, at)
-	}
+	store(g, f.psize, i, at)
 	g.BLSRQ(bits, bits)
 	g.INCQ(count)
 	g.JMP(LabelRef(loop))
