@@ -166,8 +166,8 @@ func TestReadersBesideWriter(t *testing.T) {
 	}
 }
 
-// TestReaderMeetsCompaction compacts the store twice, and changes it in between, before
-// each single look that a reader takes while it opens or refreshes it: files come and
+// TestReaderMeetsCompaction compacts the store, and changes it in between, before each
+// single look that a reader takes while it opens or refreshes it: files come and
 // go under its eyes.
 func TestReaderMeetsCompaction(t *testing.T) {
 	for _, what := range []string{"open", "refresh"} {
@@ -197,18 +197,26 @@ func TestReaderMeetsCompaction(t *testing.T) {
 				before := maps.Clone(now)
 				disk := &testDisk{}
 				var ro *store.Store
+				shown := before
 				if what == "refresh" {
 					ro = open(t, dir, store.WithFS(store.Options{ReadOnly: true}, disk))
 					change(3)
 					before = maps.Clone(now)
 				}
 				first := disk.looks.Load()
+				inside := false
 				disk.looking = func(k int64) {
-					if k == first+n {
+					if k >= first+n && k <= first+n+12 && (k-first-n)%3 == 0 { // and some more
 						compact()
-						change(4)
+						change(4 + uint64(k))
 						compact()
 						compact()
+					}
+					// Whoever looks at the reader meanwhile sees what it showed before.
+					if what == "refresh" && !inside {
+						inside = true
+						must(t, ro.View(func(tx *store.Tx) error { return compare(tx, shown) }))
+						inside = false
 					}
 				}
 				if what == "refresh" {
