@@ -236,8 +236,12 @@ func (s *Store) Close() error {
 	if !s.opts.ReadOnly {
 		err = s.closeWriter()
 	}
-	for _, f := range s.files() {
+	files := s.files()
+	for _, f := range files {
 		err = errors.Join(err, f.Retire())
+	}
+	if s.log != nil && files[s.log.Number] == nil { // no batch is in it yet
+		err = errors.Join(err, s.log.Retire())
 	}
 	for _, f := range s.uses.rest() {
 		err = errors.Join(err, f.Retire())
