@@ -157,7 +157,7 @@ type lineSplitter struct {
 	elements int64  // number of elements so far
 }
 
-// splitLines adds the elements with the row-major numbers first+key.
+// splitLines adds the elements with the row-major numbers first+key, and writes their indices.
 func splitLines[K uint32 | uint64](s *lineSplitter, indices Index, keys []K, first uint64) {
 	switch indices.typ.Size() {
 	case 1:
@@ -172,6 +172,7 @@ func splitLines[K uint32 | uint64](s *lineSplitter, indices Index, keys []K, fir
 }
 
 func splitInto[O indexWord, K uint32 | uint64](s *lineSplitter, indices []O, keys []K, first uint64) {
+	indices = indices[:len(keys)]
 	start := uint64(s.line) * s.minor
 	for i, key := range keys {
 		x := first + uint64(key)
@@ -180,7 +181,7 @@ func splitInto[O indexWord, K uint32 | uint64](s *lineSplitter, indices []O, key
 			s.begin(int64(line), s.elements+int64(i))
 			start = line * s.minor
 		}
-		indices[s.elements+int64(i)] = O(x - start)
+		indices[i] = O(x - start)
 	}
 	s.elements += int64(len(keys))
 }
@@ -393,7 +394,11 @@ func fillTree[O indexWord](t *csfTree, keys []uint64, indptr, indices []Index) {
 			nodes[l]++
 			t.stop[l] = start + (index+1)*t.below[l]
 		}
-		level[last][k] = O(key - (t.stop[last-1] - t.below[last-1]))
+		start := uint64(0)
+		if last > 0 {
+			start = t.stop[last-1] - t.below[last-1]
+		}
+		level[last][k] = O(key - start)
 		nodes[last]++
 	}
 	for l, x := range indptr {

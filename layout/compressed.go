@@ -187,23 +187,59 @@ func (c *compressed) validate(axis int) error {
 		return err
 	}
 	if line, at := firstLineDisorder(c.indptr, c.indices); line >= 0 {
-		return fmt.Errorf("%w: in line %d, index %d of element %d does not come after the one before it", ErrOrder, line, c.indices.At(at), at)
+		return c.disorder(line, at)
 	}
 	return nil
 }
 
-// checkStructure checks all but the order of the indices in a line.
-func (c *compressed) checkStructure(axis int) error {
-	if err := checkSet(c.dtype); err != nil {
+func (c *compressed) disorder(line, at int64) error {
+	return fmt.Errorf("%w: in line %d, index %d of element %d does not come after the one before it", ErrOrder, line, c.indices.At(at), at)
+}
+
+// validateLines is validate by several goroutines where that is worth while.
+func (c *conversion) validateLines(t *compressed, axis int) error {
+	if workers := c.workers(t.nnz * leafBytes); workers > 1 {
+		return t.validateTogether(axis, workers)
+	}
+	return t.validate(axis)
+}
+
+func (c *compressed) validateTogether(axis, workers int) error {
+	if err := c.checkPointers(); err != nil {
 		return err
 	}
-	if err := checkIndptr(c.indptr, c.nnz); err != nil {
+	errs := make([]error, 2*workers)
+	inParallel(workers, func(i int) {
+		from, to := c.indptr.part(i, workers)
+		part := compressed{sparse: c.sparse, indptr: c.indptr.Slice(from, to+1), indices: c.indices}
+		start, stop := int64(c.indptr.At(from)), int64(c.indptr.At(to))
+		if vec.CheckIndices(c.indices.Slice(start, stop).data, c.indices.typ.kernel(), uint64(c.shape[1-axis])) != nil {
+			errs[i] = c.checkStructure(axis) // which says where
+			return
+		}
+		if line, at := firstLineDisorder(part.indptr, part.indices); line >= 0 {
+			errs[workers+i] = c.disorder(from+line, at)
+		}
+	})
+	return firstError(errs)
+}
+
+// checkStructure checks all but the order of the indices in a line.
+func (c *compressed) checkStructure(axis int) error {
+	if err := c.checkPointers(); err != nil {
 		return err
 	}
 	if err := vec.CheckIndices(c.indices.data, c.indices.typ.kernel(), uint64(c.shape[1-axis])); err != nil {
 		return fmt.Errorf("%w: %w", ErrIndex, err)
 	}
 	return nil
+}
+
+func (c *compressed) checkPointers() error {
+	if err := checkSet(c.dtype); err != nil {
+		return err
+	}
+	return checkIndptr(c.indptr, c.nnz)
 }
 
 // checkIndptr makes sure that an array rises from 0 to n.
@@ -239,7 +275,7 @@ const longLine = 32
 
 func lineDisorder[I indexWord](indptr, x Index, indices []I) (line, at int64) {
 	var buf lineBuffer
-	start := uint64(0)
+	start := indptr.At(0)
 	for first := int64(1); first < indptr.Len(); first += int64(len(buf)) {
 		for i, stop := range indptr.chunk(buf[:], first) {
 			if stop-start >= longLine {

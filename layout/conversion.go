@@ -36,6 +36,11 @@ type conversion struct {
 	columns         vec.Columns
 	levelRoom       [MaxDims]int64 // nodes that there is room for in each level of tree
 	turned          compressed     // the other matrix on the way to something
+	made            compressed     // the result
+	found           found
+	gathering       gathering
+	strips          strips
+	windows         windows
 }
 
 // A space is memory to work in that the next conversion finds again.
@@ -55,6 +60,8 @@ const (
 	spaceTurned
 	spaceIndptr
 	spaceIndices
+	spacePlaces
+	spacePointers
 	numSpaces
 )
 
@@ -93,7 +100,8 @@ func (c *conversion) end() {
 	clear(c.indices[:])
 	c.tree.Values = nil
 	clear(c.tree.Levels)
-	c.turned = compressed{}
+	c.turned, c.made = compressed{}, compressed{}
+	c.found, c.gathering, c.strips, c.windows = found{}, gathering{}, strips{}, windows{}
 	conversions.Put(c)
 }
 

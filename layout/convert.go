@@ -39,6 +39,10 @@ type ConvertOptions struct {
 	// what would need more is refused with [ErrTooLarge] before it is allocated. 0 means three
 	// quarters of what the machine has, or the process is limited to.
 	MaxBytes int64
+
+	// Goroutines is how many goroutines a conversion may use. 0 means as many as GOMAXPROCS, for tensors
+	// that are large enough; 1 keeps it to that of the caller. The result is the same in any case.
+	Goroutines int
 }
 
 // Convert returns a tensor in another layout, or in the same one with other index types. The result
@@ -129,11 +133,20 @@ func (c *conversion) toCOO(t Tensor) (COO, error) {
 	case *Dense:
 		return c.denseToCOO(t)
 	case *COO:
-		if at, axis := t.firstOutside(); at >= 0 {
-			return COO{}, t.outside(at, axis)
+		ordered, err := c.look(t, nil)
+		if err != nil {
+			return COO{}, err
 		}
-		if ordered := t.firstDisorder() < 0; ordered || c.opts.Duplicates == DuplicatesDefault {
+		if ordered || c.opts.Duplicates == DuplicatesDefault {
 			return c.copyCOO(t, ordered)
+		}
+	case *CSR:
+		if r, ok, err := c.linesToCOO(&t.compressed, 0); ok || err != nil {
+			return r, err
+		}
+	case *CSC:
+		if r, ok, err := c.linesToCOO(&t.compressed, 1); ok || err != nil {
+			return r, err
 		}
 	}
 	e, err := c.entriesOf(t, c.natural(len(t.Shape())))
@@ -141,6 +154,42 @@ func (c *conversion) toCOO(t Tensor) (COO, error) {
 		return COO{}, err
 	}
 	return e.coo(c, t.DType(), t.Shape())
+}
+
+// linesToCOO returns the elements of a matrix with lines along axis as a COO. It is not ok if the lines are not in
+// order.
+func (c *conversion) linesToCOO(t *compressed, axis int) (r COO, ok bool, err error) {
+	if err := c.validateLines(t, axis); isOrder(err) {
+		return r, false, nil
+	} else if err != nil {
+		return r, false, err
+	}
+	fit := uint64(max(t.nnz, 2))
+	typ := workType(c.opts.Indices, largestCoordinate(t.shape), fit)
+	if axis == 1 {
+		if t.shape[0]/4 > t.nnz+t.shape[1] {
+			return r, false, nil // too much memory for rows that hold nothing
+		}
+		if err := c.turn(t, axis); err != nil {
+			return r, false, err
+		}
+		t = &c.turned
+	}
+	if r.indices, err = c.roomMatrix(c.oldIndices[0], t.nnz, 2, typ); err != nil {
+		return r, false, err
+	}
+	if r.data, err = c.room(c.oldData, int64(len(t.data)), 1); err != nil {
+		return r, false, err
+	}
+	if workers := c.workers(t.nnz * leafBytes); workers > 1 {
+		coordinatesTogether(r, t, workers)
+	} else {
+		lineCoordinates(r.indices, t.indptr, t.indices, 0, t.indptr.Len()-1)
+		copy(r.data, t.data)
+	}
+	r.canonical = true
+	r.indices, err = c.finishIndex(r.indices, c.opts.Indices, fit)
+	return r, err == nil, err
 }
 
 // copyCOO copies a COO element by element.
@@ -184,9 +233,13 @@ func (c *conversion) toLines(t Tensor, axis int) (compressed, error) {
 		from = &t.compressed
 	case *CSC:
 		from, along = &t.compressed, 1
+	case *COO:
+		if r, ok, err := c.cooToLines(t, axis); ok || err != nil {
+			return r, err
+		}
 	}
 	if from != nil {
-		err := from.validate(along)
+		err := c.validateLines(from, along)
 		if err != nil && !isOrder(err) {
 			return compressed{}, err
 		}
@@ -204,6 +257,40 @@ func (c *conversion) toLines(t Tensor, axis int) (compressed, error) {
 		return compressed{}, err
 	}
 	return e.lines(c, t.DType(), shape, axis)
+}
+
+// cooToLines returns the elements of a COO in lines along axis. It is not ok if they are not in order.
+func (c *conversion) cooToLines(t *COO, axis int) (r compressed, ok bool, err error) {
+	if t.shape[0]/4 > t.nnz+t.shape[axis] { // see lineEntries
+		return r, false, nil
+	}
+	left := c.left
+	if axis == 0 {
+		r, err = c.newLines(t.dtype, t.shape, 0, t.nnz)
+	} else {
+		r, err = c.newTurned(t.dtype, t.shape, 0, t.nnz)
+	}
+	if err != nil {
+		return r, false, err
+	}
+	if workers := c.workers(t.nnz * leafBytes); workers > 1 {
+		ok, err = t.linesTogether(r.indptr, r.indices, workers)
+	} else {
+		ok, err = t.lines(r.indptr, r.indices)
+	}
+	if !ok || err != nil {
+		c.left = left
+		return r, false, err
+	}
+	if axis == 0 {
+		copy(r.data, t.data)
+		r, err = c.finishLines(r, t.shape[0])
+		return r, err == nil, err
+	}
+	c.turned = r
+	c.turned.data = t.data
+	r, err = c.transposeLines(&c.turned, 0)
+	return r, err == nil, err
 }
 
 // copyLines copies a matrix that is in order.

@@ -265,32 +265,6 @@ func (c *COO) largestCoordinate() uint64 {
 	return largest
 }
 
-// keys writes Σ coordinate·factor over the axes for elements first, first+1, … to dst.
-func (c *COO) keys(dst []uint64, first int64, factors []uint64) {
-	switch c.indices.typ.Size() {
-	case 1:
-		cooKeys[uint8](c, dst, first, factors)
-	case 2:
-		cooKeys[uint16](c, dst, first, factors)
-	case 4:
-		cooKeys[uint32](c, dst, first, factors)
-	default:
-		cooKeys[uint64](c, dst, first, factors)
-	}
-}
-
-func cooKeys[I indexWord](c *COO, dst []uint64, first int64, factors []uint64) {
-	base := unsafe.Pointer(unsafe.SliceData(c.indices.data))
-	for k := range dst {
-		off := (first + int64(k)) * c.strides[0]
-		key := uint64(0)
-		for axis, factor := range factors {
-			key += factor * uint64(*(*I)(unsafe.Add(base, off+int64(axis)*c.strides[1])))
-		}
-		dst[k] = key
-	}
-}
-
 // copyNames returns a copy of names, nil for none.
 func copyNames(names []string, ndim int) ([]string, error) {
 	if len(names) == 0 {

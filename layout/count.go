@@ -12,17 +12,20 @@ import (
 // count; elements that it stores several times are summed first. Errors are those of the index arrays,
 // as [Convert] has them.
 func CountNonZero(t Tensor) (int64, error) {
-	if err := checkSet(t.DType()); err != nil {
+	c, err := begin(t, &ConvertOptions{Goroutines: 1})
+	if err != nil {
 		return 0, err
 	}
+	defer c.end()
 	switch t := t.(type) {
 	case *Dense:
 		return denseCount(t), nil
 	case *COO:
-		if at, axis := t.firstOutside(); at >= 0 {
-			return 0, t.outside(at, axis)
+		ordered, err := c.look(t, nil)
+		if err != nil {
+			return 0, err
 		}
-		if t.firstDisorder() < 0 {
+		if ordered {
 			return countNonZero(t.dtype, t.data), nil
 		}
 	case *CSR:
@@ -40,11 +43,6 @@ func CountNonZero(t Tensor) (int64, error) {
 	default:
 		return 0, unknownTensor(t)
 	}
-	c, err := begin(t, nil)
-	if err != nil {
-		return 0, err
-	}
-	defer c.end()
 	e, err := c.entriesOf(t, c.natural(len(t.Shape())))
 	if err != nil {
 		return 0, err

@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"fmt"
-
 	"github.com/tstore/tstore/vec"
 )
 
@@ -24,25 +22,9 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 		t.CopyRange(data, 0)
 		return data, nil
 	case *COO:
-		if at, axis := t.firstOutside(); at >= 0 {
-			return nil, t.outside(at, axis)
+		if data, err := c.cooToDense(t, n); data != nil || err != nil {
+			return data, err
 		}
-		if t.firstDisorder() >= 0 {
-			break
-		}
-		data, err := c.zeros(n, width)
-		if err != nil {
-			return nil, err
-		}
-		var factors [MaxDims]uint64
-		keyFactors(factors[:len(shape)], shape, c.natural(len(shape)))
-		var keys [512]uint64
-		for first := int64(0); first < t.nnz; first += int64(len(keys)) {
-			some := keys[:min(int64(len(keys)), t.nnz-first)]
-			t.keys(some, first, factors[:len(shape)])
-			scatterFrom(width, data, some, t.data[first*width:(first+int64(len(some)))*width])
-		}
-		return data, nil
 	case *CSR:
 		if data, err := c.linesToDense(&t.compressed, 0, n); data != nil || err != nil {
 			return data, err
@@ -53,35 +35,147 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 		}
 	case *CSF:
 		err := t.Validate()
-		if isOrder(err) {
-			break
+		if err == nil {
+			return c.treeToDense(t, n)
 		}
-		if err != nil {
+		if !isOrder(err) {
 			return nil, err
 		}
-		data, err := c.zeros(n, width)
-		if err != nil {
-			return nil, err
-		}
-		keys, err := c.treeKeys(t)
-		if err != nil {
-			return nil, err
-		}
-		rekey(keys, shape, t.order, c.natural(len(shape)))
-		scatterFrom(width, data, keys, t.data)
-		return data, nil
 	}
 	// Elements may be stored several times.
 	e, err := c.entriesOf(t, c.natural(len(shape)))
 	if err != nil {
 		return nil, err
 	}
-	data, err := c.zeros(n, width)
+	if n == 0 {
+		return c.room(c.oldData, 0, 1)
+	}
+	w := &c.windows
+	if err := w.begin(c, int64(len(e.keys)), n, windowElements); err != nil {
+		return nil, err
+	}
+	w.add(e.keys)
+	return c.writeWindows(w, n, width, e.data)
+}
+
+// writeWindows returns n elements that windows have taken.
+func (c *conversion) writeWindows(w *windows, n, width int64, values []byte) ([]byte, error) {
+	data, err := c.room(c.oldData, n, width)
 	if err != nil {
 		return nil, err
 	}
-	scatterFrom(width, data, e.keys, e.data)
-	return data, nil
+	return data, w.write(c, data, width, values)
+}
+
+// cooToDense returns the n elements of a COO, or nil if they are not in order.
+func (c *conversion) cooToDense(t *COO, n int64) ([]byte, error) {
+	if n == 0 || t.nnz == 0 {
+		if _, err := c.look(t, nil); err != nil {
+			return nil, err
+		}
+		return c.zeros(n, int64(t.dtype.width))
+	}
+	w := &c.windows
+	if err := w.begin(c, t.nnz, n, windowElements); err != nil {
+		return nil, err
+	}
+	ordered, err := c.look(t, w)
+	if err != nil {
+		return nil, err
+	}
+	if !ordered {
+		c.free(int64(len(w.places)))
+		return nil, nil
+	}
+	return c.writeWindows(w, n, int64(t.dtype.width), t.data)
+}
+
+// treeToDense returns the n elements of a CSF that is in order.
+func (c *conversion) treeToDense(t *CSF, n int64) ([]byte, error) {
+	if n == 0 {
+		return c.room(c.oldData, 0, 1)
+	}
+	width := int64(t.dtype.width)
+	last := len(t.shape) - 1
+	// Elements below one node of the level at which the axes leave their natural order lie side by side, though
+	// not in order.
+	fixed := 0
+	for fixed < last && t.order[fixed] == fixed {
+		fixed++
+	}
+	size := int64(windowElements)
+	if fixed < last {
+		size, _ = CheckedProduct(t.shape[fixed:], 1)
+		if size < windowElements {
+			size *= windowElements / size
+		}
+	}
+	if size > windowMost/width && fixed < last {
+		if last == 1 {
+			return c.columnTreeToDense(t, n)
+		}
+		data, err := c.zeros(n, width)
+		if err != nil {
+			return nil, err
+		}
+		keys, err := c.treeKeys(t, last)
+		if err != nil {
+			return nil, err
+		}
+		rekey(keys, t.shape, t.order, c.natural(last+1))
+		scatterFrom(width, data, keys, t.data)
+		return data, nil
+	}
+	fibres, err := c.treeKeys(t, last-1)
+	if err != nil {
+		return nil, err
+	}
+	var factors [MaxDims]uint64
+	keyFactors(factors[:last+1], t.shape, c.natural(last+1))
+	spread(fibres, t.shape, t.order[:last], factors[:last+1])
+	w := &c.windows
+	if err := w.begin(c, t.nnz, n, size); err != nil {
+		return nil, err
+	}
+	leaves := treeLeaves{fibres, t.indptr[last-1], t.indices[last], factors[t.order[last]]}
+	if workers := c.workers(t.nnz * leafBytes); workers > 1 {
+		leaves.addTogether(w, workers)
+	} else {
+		leaves.add(w, 0, int64(len(fibres)))
+	}
+	return c.writeWindows(w, n, width, t.data)
+}
+
+// columnTreeToDense is treeToDense for a matrix whose first level has columns: but for those that have no element, that
+// is a CSC.
+func (c *conversion) columnTreeToDense(t *CSF, n int64) ([]byte, error) {
+	cols := t.shape[1]
+	pointers, err := spaceOf[uint64](c, spacePointers, cols+1)
+	if err != nil {
+		return nil, err
+	}
+	var buf, more lineBuffer
+	next := int64(0) // the column that begins with the element
+	element := uint64(0)
+	for first := int64(0); first < t.indices[0].Len(); first += int64(len(buf)) {
+		starts := t.indptr[0].chunk(more[:], first)
+		for i, column := range t.indices[0].chunk(buf[:], first) {
+			for element = starts[i]; next <= int64(column); next++ {
+				pointers[next] = element
+			}
+		}
+	}
+	for ; next <= cols; next++ {
+		pointers[next] = uint64(t.nnz)
+	}
+	data, err := c.room(c.oldData, n, int64(t.dtype.width))
+	if err != nil {
+		return nil, err
+	}
+	x := t.indices[1]
+	columns := &c.turned
+	*columns = compressed{sparse: t.sparse, indptr: Index{IndexUint64, vec.Bytes(pointers)}, indices: x}
+	return data, c.scatterColumns(data, columns)
 }
 
 // zeros returns room for n elements of a dense tensor, all of them zero.
@@ -96,7 +190,7 @@ func (c *conversion) zeros(n, width int64) ([]byte, error) {
 // linesToDense returns the n elements of a matrix with lines along axis in row-major order, or nil if
 // the indices are not in order, so that an element may be stored twice.
 func (c *conversion) linesToDense(t *compressed, axis int, n int64) ([]byte, error) {
-	err := t.validate(axis)
+	err := c.validateLines(t, axis)
 	if isOrder(err) {
 		return nil, nil
 	}
@@ -108,13 +202,8 @@ func (c *conversion) linesToDense(t *compressed, axis int, n int64) ([]byte, err
 	if err != nil || n == 0 {
 		return data, err
 	}
-	scatter := vec.ScatterRows
 	if axis == 1 {
-		scatter = vec.ScatterColumns
+		return data, c.scatterColumns(data, t)
 	}
-	err = scatter(data, int(width), int(t.shape[1]), t.indptr.data, t.indptr.typ.kernel(), t.indices.data, t.indices.typ.kernel(), t.data)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrIndex, err)
-	}
-	return data, nil
+	return data, c.scatterRows(rowScatter{data, width, t.shape[1], t.indptr, t.indices, t.data})
 }

@@ -19,8 +19,8 @@ func (c *conversion) entriesOf(t Tensor, order []int) (entries, error) {
 	case *Dense:
 		return c.denseEntries(t, order)
 	case *COO:
-		if at, axis := t.firstOutside(); at >= 0 {
-			return entries{}, t.outside(at, axis)
+		if _, err := c.look(t, nil); err != nil {
+			return entries{}, err
 		}
 		keys, err := spaceOf[uint64](c, spaceKeys, t.nnz)
 		if err != nil {
@@ -38,7 +38,7 @@ func (c *conversion) entriesOf(t Tensor, order []int) (entries, error) {
 		if err := t.checkStructure(); err != nil {
 			return entries{}, err
 		}
-		keys, err := c.treeKeys(t)
+		keys, err := c.treeKeys(t, len(t.indptr))
 		if err != nil {
 			return entries{}, err
 		}
@@ -70,13 +70,25 @@ func rekey(keys []uint64, shape []int64, from, to []int) {
 	}
 	var factors [MaxDims]uint64
 	keyFactors(factors[:len(shape)], shape, to)
+	spread(keys, shape, from, factors[:len(shape)])
+}
+
+// spread turns row-major numbers in an array of some axes, in the given order, into sums of coordinate·factor over
+// these axes.
+func spread(keys []uint64, shape []int64, axes []int, factors []uint64) {
+	if len(axes) == 1 {
+		for i := range keys {
+			keys[i] *= factors[axes[0]]
+		}
+		return
+	}
 	var dims, steps [MaxDims]uint64
-	for l, axis := range from {
+	for l, axis := range axes {
 		dims[l], steps[l] = uint64(shape[axis]), factors[axis]
 	}
 	for i, key := range keys {
 		sum := uint64(0)
-		for l := len(from) - 1; l > 0; l-- {
+		for l := len(axes) - 1; l > 0; l-- {
 			q := key / dims[l]
 			sum += (key - q*dims[l]) * steps[l]
 			key = q
@@ -202,10 +214,11 @@ func lineKeys[I indexWord](keys []uint64, indptr Index, indices []I, minor uint6
 	}
 }
 
-// treeKeys returns the row-major numbers of the stored elements of t with the axes in the order of its levels.
-func (c *conversion) treeKeys(t *CSF) ([]uint64, error) {
+// treeKeys returns the row-major numbers of the nodes of a level of t with the axes in the order of its levels, down
+// to that one.
+func (c *conversion) treeKeys(t *CSF, level int) ([]uint64, error) {
 	here, above := spaceKeys, spaceParents
-	if len(t.indptr)%2 == 1 { // the last level's keys are to lie in spaceKeys
+	if level%2 == 1 { // the last keys are to lie in spaceKeys
 		here, above = above, here
 	}
 	parents, err := spaceOf[uint64](c, here, t.indices[0].Len())
@@ -213,7 +226,7 @@ func (c *conversion) treeKeys(t *CSF) ([]uint64, error) {
 		return nil, err
 	}
 	t.indices[0].chunk(parents, 0)
-	for l := range t.indptr {
+	for l := range level {
 		x := t.indices[l+1]
 		here, above = above, here
 		children, err := spaceOf[uint64](c, here, x.Len())

@@ -12,6 +12,9 @@ func (c *conversion) denseToCSF(d *Dense, order []int) (data []byte, err error) 
 	levels := c.permuted(0, d, order)
 	if d.dtype.elem() != 0 && d.len > 0 && !d.repeatsZeros() {
 		if levels.lastAxisIsFastest() {
+			if levels.shape[len(order)-1]*int64(d.dtype.width) >= longFibre {
+				return c.treeOfLines(levels)
+			}
 			return c.growTree(levels, levels, nil)
 		}
 		// Walk through memory as it is, and let the kernel sort what it finds in each block.
@@ -105,39 +108,58 @@ func (c *conversion) growTree(levels, view *Dense, order []int) (data []byte, er
 			return nil, err
 		}
 	}
+	most := max(largePiece*view.dtype.pieceElements()/block, 1) * block
+	if workers := c.workers(view.NumBytes()); workers > 1 && block*width <= max(grain.part, 512<<10) {
+		if err := c.growTogether(view, order, block, most, ptrSize, workers); err != nil {
+			return nil, err
+		}
+		return c.finishTree(view, typ, ptr)
+	}
 	buffer, err := c.spaceFor(spaceGather, bufferBytes(view), 1)
 	if err != nil {
 		return nil, err
 	}
 	var w walk
-	w.begin(view, 0, view.len, max(view.dtype.pieceElements()/block, 1)*block, buffer)
-	e, dims := view.dtype.elem(), dimensions(view.shape)
+	w.begin(view, 0, view.len, most, buffer)
+	dims := dimensions(view.shape)
 	for src, first := w.piece(); src != nil; src, first = w.piece() {
 		for {
-			var used, short int
-			if order == nil {
-				used, short = t.Append(src, e, dims, uint64(first))
-			} else {
-				used, short = t.AppendOrder(src, e, dims, order, uint64(first))
-			}
+			used, short := appendTree(t, src, view.dtype, dims, order, first)
 			if short < 0 {
 				break
 			}
-			src, first = src[int64(used)*width:], first+int64(used)
-			n := max(2*room[short], int64(t.Levels[short].Len)+max(block, 1<<13))
-			if short == ndim-1 {
-				rest, err := c.countRange(view, first, view.len)
-				if err != nil {
-					return nil, err
-				}
-				n = int64(t.Levels[short].Len) + rest
-			}
-			if err := c.growLevel(view, short, n, ptrSize); err != nil {
+			src, first = src[used*width:], first+used
+			if err := c.growFor(view, short, int64(t.Levels[short].Len), max(block, 1<<13), first, ptrSize); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return c.finishTree(view, typ, ptr)
+}
+
+// appendTree appends the nonzeros of src, whose first element has a row-major number, to a tree.
+func appendTree(t *vec.Tree, src []byte, dt DType, dims []uint64, order []int, first int64) (used int64, short int) {
+	var n int
+	if order == nil {
+		n, short = t.Append(src, dt.elem(), dims, uint64(first))
+	} else {
+		n, short = t.AppendOrder(src, dt.elem(), dims, order, uint64(first))
+	}
+	return int64(n), short
+}
+
+// growFor makes room in a level that has some nodes for so many more: for the nonzeros of element next and on as well,
+// if it is that of the leaves, and else for some.
+func (c *conversion) growFor(view *Dense, l int, nodes, more, next, ptrSize int64) error {
+	n := max(2*c.levelRoom[l], nodes+more)
+	if l == len(c.tree.Levels)-1 {
+		rest, err := c.countRange(view, next, view.len)
+		if err != nil {
+			return err
+		}
+		n = nodes + rest
+	}
+	return c.growLevel(view, l, n, ptrSize)
 }
 
 // mostNodes returns how many nodes level l of a tree of this shape may have.

@@ -313,11 +313,18 @@ func TestIntoAllocatesNothing(t *testing.T) {
 						}
 						dst := unset(to)
 						for _, o := range []*ConvertOptions{nil, {Indices: IndexInt64, Indptr: IndexInt64}} {
-							if n := testing.AllocsPerRun(3, func() {
-								if err := convertInto(dst, s, o); err != nil {
-									t.Fatal(err)
+							// The garbage collector may take what is kept for the next conversion.
+							n := 1.0
+							for range 5 {
+								if n = testing.AllocsPerRun(3, func() {
+									if err := convertInto(dst, s, o); err != nil {
+										t.Fatal(err)
+									}
+								}); n == 0 {
+									break
 								}
-							}); n != 0 && !raceDetector {
+							}
+							if n != 0 && !raceDetector {
 								t.Errorf("%s %v, 1 in %d, %v into %v: %v allocations", name, shape, every, from, to, n)
 							}
 						}

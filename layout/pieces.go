@@ -4,6 +4,9 @@ const (
 	// pieceBytes is how much of a dense tensor is looked at in one go: the positions found in it
 	// and the piece itself stay in the cache.
 	pieceBytes = 64 << 10
+	// largePiece is how many pieces are given at a time to kernels that have to make ready for each call, and cut
+	// what they get to their own liking.
+	largePiece = 16
 	// shortRun is the length in bytes below which runs are gathered before they are looked at.
 	shortRun = 1 << 10
 )

@@ -17,6 +17,7 @@ type found struct {
 	width, per     int64 // bytes of a value and of a place
 	n, room        int64 // nonzeros that are there, and that there is room for
 	aside          bool  // places lie in spaceIndices, on the way to something else; all else is the result's
+	level          int   // of the index array of the result in which places lie
 }
 
 // find makes room for the nonzeros of d, whose places take per bytes. If there is some memory already, that may do.
@@ -24,7 +25,7 @@ func (c *conversion) find(f *found, d *Dense, per int64) error {
 	f.width, f.per = int64(d.dtype.width), per
 	room := min(int64(cap(c.oldData))/f.width, d.len)
 	if per > 0 && !f.aside {
-		room = min(room, int64(cap(c.oldIndices[0]))/per)
+		room = min(room, int64(cap(c.oldIndices[f.level]))/per)
 	}
 	if room == 0 {
 		var err error
@@ -62,7 +63,7 @@ func (c *conversion) makeRoom(f *found, room int64, d *Dense, first, before int6
 	if f.aside {
 		places, err = c.spaceFor(spaceIndices, room, f.per)
 	} else {
-		places, err = c.room(c.oldIndices[0], room, f.per)
+		places, err = c.room(c.oldIndices[f.level], room, f.per)
 	}
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (c *conversion) done(f *found) (values, places []byte) {
 	c.free((f.room - f.n) * (f.width + f.per))
 	values, places = c.trim(f.values[:f.n*f.width], c.oldData), f.places[:f.n*f.per]
 	if !f.aside {
-		places = c.trim(places, c.oldIndices[0])
+		places = c.trim(places, c.oldIndices[f.level])
 	}
 	return values, places
 }
@@ -140,29 +141,14 @@ func (c *conversion) denseToCOO(d *Dense) (r COO, err error) {
 	if err != nil {
 		return r, err
 	}
-	var f found
-	if err := c.find(&f, d, ndim*int64(typ.Size())); err != nil {
+	f, g := &c.found, &c.gathering
+	*f = found{per: ndim * int64(typ.Size())}
+	*g = gathering{view: d, typ: typ}
+	if err := c.gather(f, g); err != nil {
 		return r, err
-	}
-	var w walk
-	if err := c.walkThrough(&w, d); err != nil {
-		return r, err
-	}
-	for src, first := w.piece(); src != nil; src, first = w.piece() {
-		for {
-			used, n := compactCoords(d.dtype, f.values[f.n*f.width:], f.places[f.n*f.per:], typ, src, d.shape, first)
-			f.n += n
-			if used*f.width == int64(len(src)) {
-				break
-			}
-			src, first = src[used*f.width:], first+used
-			if err := c.grow(&f, d, first); err != nil {
-				return r, err
-			}
-		}
 	}
 	r.indices.typ, r.canonical = typ, true
-	r.data, r.indices.data = c.done(&f)
+	r.data, r.indices.data = c.done(f)
 	r.indices, err = c.finishIndex(r.indices, c.opts.Indices, uint64(max(f.n, ndim)))
 	return r, err
 }
@@ -181,11 +167,11 @@ func (c *conversion) denseToLines(d *Dense, axis int) (r compressed, err error) 
 	across := !view.lastAxisIsFastest()
 	if across {
 		if x := c.across(d, axis); x != nil {
-			var f found
-			if err := c.acrossToLines(&r, &f, x, c.opts.Indptr); err != nil {
+			c.found = found{}
+			if err := c.acrossToLines(&c.made, &c.found, x); err != nil {
 				return r, err
 			}
-			return c.finishLines(r, view.shape[0])
+			return c.finishLines(c.made, x.shape[1])
 		}
 		if sorts, err := c.worthSorting(d); err != nil {
 			return r, err
@@ -203,85 +189,14 @@ func (c *conversion) denseToLines(d *Dense, axis int) (r compressed, err error) 
 	if r.indptr, err = c.newIndptr(c.oldIndptr[0], view.shape[0], uint64(d.len)); err != nil {
 		return r, err
 	}
-	if err := c.findLines(&r, view); err != nil {
+	f, g := &c.found, &c.gathering
+	*f = found{per: int64(r.indices.typ.Size())}
+	*g = gathering{view: view, typ: r.indices.typ, minor: view.shape[1], indptr: r.indptr}
+	if err := c.gather(f, g); err != nil {
 		return r, err
 	}
+	r.data, r.indices.data = c.done(f)
 	return c.finishLines(r, view.shape[0])
-}
-
-// findLines finds the nonzeros of view for r, row by row. The indptr of r has room for its rows, and begins with 0.
-func (c *conversion) findLines(r *compressed, view *Dense) error {
-	var f found
-	if view.repeatsZeros() {
-		clear(r.indptr.data)
-		return nil
-	}
-	if err := c.find(&f, view, int64(r.indices.typ.Size())); err != nil {
-		return err
-	}
-	var err error
-	if minor := view.shape[1]; minor*f.width >= shortRun && (minor == 1 || view.strides[1] == f.width) {
-		err = c.longLines(&f, r.indptr, r.indices.typ, view)
-	} else {
-		err = c.shortLines(&f, r.indptr, r.indices.typ, view)
-	}
-	if err == nil {
-		r.data, r.indices.data = c.done(&f)
-	}
-	return err
-}
-
-// longLines finds the nonzeros of a matrix row by row.
-func (c *conversion) longLines(f *found, indptr Index, typ IndexType, view *Dense) error {
-	lines, minor := view.shape[0], view.shape[1]
-	for i := range lines {
-		off := view.offset + i*view.strides[0]
-		row := view.data[off : off+minor*f.width]
-		first := int64(0)
-		for {
-			used, n := compact(view.dtype, f.values[f.n*f.width:], Index{typ, f.places[f.n*f.per:]}, row, first)
-			f.n += n
-			if used*f.width == int64(len(row)) {
-				break
-			}
-			row, first = row[used*f.width:], first+used
-			if err := c.grow(f, view, i*minor+first); err != nil {
-				return err
-			}
-		}
-		indptr.set(i+1, uint64(f.n))
-	}
-	return nil
-}
-
-// shortLines is longLines for a matrix whose rows are not worth a call each, or do not lie in one piece.
-func (c *conversion) shortLines(f *found, indptr Index, typ IndexType, view *Dense) error {
-	var w walk
-	if err := c.walkThrough(&w, view); err != nil {
-		return err
-	}
-	space, err := c.spaceFor(spacePositions, min(view.dtype.pieceElements(), view.len), 4)
-	if err != nil {
-		return err
-	}
-	positions := Index{IndexUint32, space}
-	s := lineSplitter{indptr: indptr, minor: uint64(view.shape[1])}
-	for src, first := w.piece(); src != nil; src, first = w.piece() {
-		for {
-			used, n := compact(view.dtype, f.values[f.n*f.width:], positions, src, 0)
-			splitLines(&s, Index{typ, f.places}, words[uint32](positions.data)[:n], uint64(first))
-			f.n += n
-			if used*f.width == int64(len(src)) {
-				break
-			}
-			src, first = src[used*f.width:], first+used
-			if err := c.grow(f, view, first); err != nil {
-				return err
-			}
-		}
-	}
-	s.close(view.shape[0])
-	return nil
 }
 
 // denseEntries returns the nonzeros of d in row-major order of its axes in the given order.
