@@ -42,7 +42,7 @@ func smallest(t Tensor, o *ConvertOptions) (Layout, *CSF, error) {
 	if d, ok := t.(*Dense); ok && addUp(denseCount(d), width+1, 0) >= dense {
 		return LayoutDense, nil, nil
 	}
-	e, err := c.entriesOf(t, c.natural(ndim))
+	e, err := c.entriesOf(t, naturalOrder(ndim))
 	if err != nil {
 		return 0, nil, err
 	}

@@ -36,6 +36,7 @@ type conversion struct {
 	columns         vec.Columns
 	levelRoom       [MaxDims]int64 // nodes that there is room for in each level of tree
 	turned          compressed     // the other matrix on the way to something
+	lined           compressed     // a CSF as a matrix in lines
 	made            compressed     // the result
 	found           found
 	gathering       gathering
@@ -60,6 +61,8 @@ const (
 	spaceTurned
 	spaceIndptr
 	spaceIndices
+	spaceLined
+	spaceEnds
 	spacePlaces
 	spacePointers
 	numSpaces
@@ -100,7 +103,7 @@ func (c *conversion) end() {
 	clear(c.indices[:])
 	c.tree.Values = nil
 	clear(c.tree.Levels)
-	c.turned, c.made = compressed{}, compressed{}
+	c.turned, c.made, c.lined = compressed{}, compressed{}, compressed{}
 	c.found, c.gathering, c.strips, c.windows = found{}, gathering{}, strips{}, windows{}
 	conversions.Put(c)
 }
@@ -170,11 +173,13 @@ func (c *conversion) permuted(view int, d *Dense, order []int) *Dense {
 	return &v.dense
 }
 
-// natural returns 0, 1, …, ndim−1.
-func (c *conversion) natural(ndim int) []int {
-	order := c.orders[0][:ndim]
-	for i := range order {
-		order[i] = i
+// naturalAxes is 0, 1, 2, …
+var naturalAxes = func() (all [MaxDims]int) {
+	for i := range all {
+		all[i] = i
 	}
-	return order
-}
+	return all
+}()
+
+// naturalOrder returns 0, 1, …, ndim−1. It must not be modified.
+func naturalOrder(ndim int) []int { return naturalAxes[:ndim:ndim] }

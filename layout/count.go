@@ -43,7 +43,7 @@ func CountNonZero(t Tensor) (int64, error) {
 	default:
 		return 0, unknownTensor(t)
 	}
-	e, err := c.entriesOf(t, c.natural(len(t.Shape())))
+	e, err := c.entriesOf(t, naturalOrder(len(t.Shape())))
 	if err != nil {
 		return 0, err
 	}

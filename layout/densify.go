@@ -1,9 +1,5 @@
 package layout
 
-import (
-	"github.com/tstore/tstore/vec"
-)
-
 // toDense returns all elements of a tensor in row-major order.
 func (c *conversion) toDense(t Tensor) ([]byte, error) {
 	dt, shape := t.DType(), t.Shape()
@@ -25,15 +21,23 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 		if data, err := c.cooToDense(t, n); data != nil || err != nil {
 			return data, err
 		}
-	case *CSR:
-		if data, err := c.linesToDense(&t.compressed, 0, n); data != nil || err != nil {
-			return data, err
+	case *CSR, *CSC:
+		// Elements may be stored several times, and are summed then.
+		from, axis, err := c.lineSource(t)
+		if err != nil {
+			return nil, err
 		}
-	case *CSC:
-		if data, err := c.linesToDense(&t.compressed, 1, n); data != nil || err != nil {
-			return data, err
+		if from != nil {
+			return c.linesToDense(from, axis, n)
 		}
 	case *CSF:
+		if len(shape) == 2 {
+			if from, axis, err := c.lineSource(t); err != nil {
+				return nil, err
+			} else if from != nil {
+				return c.linesToDense(from, axis, n)
+			}
+		}
 		err := t.Validate()
 		if err == nil {
 			return c.treeToDense(t, n)
@@ -43,7 +47,7 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 		}
 	}
 	// Elements may be stored several times.
-	e, err := c.entriesOf(t, c.natural(len(shape)))
+	e, err := c.entriesOf(t, naturalOrder(len(shape)))
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +115,6 @@ func (c *conversion) treeToDense(t *CSF, n int64) ([]byte, error) {
 		}
 	}
 	if size > windowMost/width && fixed < last {
-		if last == 1 {
-			return c.columnTreeToDense(t, n)
-		}
 		data, err := c.zeros(n, width)
 		if err != nil {
 			return nil, err
@@ -122,7 +123,7 @@ func (c *conversion) treeToDense(t *CSF, n int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		rekey(keys, t.shape, t.order, c.natural(last+1))
+		rekey(keys, t.shape, t.order, naturalOrder(last+1))
 		scatterFrom(width, data, keys, t.data)
 		return data, nil
 	}
@@ -131,7 +132,7 @@ func (c *conversion) treeToDense(t *CSF, n int64) ([]byte, error) {
 		return nil, err
 	}
 	var factors [MaxDims]uint64
-	keyFactors(factors[:last+1], t.shape, c.natural(last+1))
+	keyFactors(factors[:last+1], t.shape, naturalOrder(last+1))
 	spread(fibres, t.shape, t.order[:last], factors[:last+1])
 	w := &c.windows
 	if err := w.begin(c, t.nnz, n, size); err != nil {
@@ -146,38 +147,6 @@ func (c *conversion) treeToDense(t *CSF, n int64) ([]byte, error) {
 	return c.writeWindows(w, n, width, t.data)
 }
 
-// columnTreeToDense is treeToDense for a matrix whose first level has columns: but for those that have no element, that
-// is a CSC.
-func (c *conversion) columnTreeToDense(t *CSF, n int64) ([]byte, error) {
-	cols := t.shape[1]
-	pointers, err := spaceOf[uint64](c, spacePointers, cols+1)
-	if err != nil {
-		return nil, err
-	}
-	var buf, more lineBuffer
-	next := int64(0) // the column that begins with the element
-	element := uint64(0)
-	for first := int64(0); first < t.indices[0].Len(); first += int64(len(buf)) {
-		starts := t.indptr[0].chunk(more[:], first)
-		for i, column := range t.indices[0].chunk(buf[:], first) {
-			for element = starts[i]; next <= int64(column); next++ {
-				pointers[next] = element
-			}
-		}
-	}
-	for ; next <= cols; next++ {
-		pointers[next] = uint64(t.nnz)
-	}
-	data, err := c.room(c.oldData, n, int64(t.dtype.width))
-	if err != nil {
-		return nil, err
-	}
-	x := t.indices[1]
-	columns := &c.turned
-	*columns = compressed{sparse: t.sparse, indptr: Index{IndexUint64, vec.Bytes(pointers)}, indices: x}
-	return data, c.scatterColumns(data, columns)
-}
-
 // zeros returns room for n elements of a dense tensor, all of them zero.
 func (c *conversion) zeros(n, width int64) ([]byte, error) {
 	data, err := c.room(c.oldData, n, width)
@@ -187,16 +156,8 @@ func (c *conversion) zeros(n, width int64) ([]byte, error) {
 	return data, err
 }
 
-// linesToDense returns the n elements of a matrix with lines along axis in row-major order, or nil if
-// the indices are not in order, so that an element may be stored twice.
+// linesToDense returns the n elements of a matrix with lines along axis, which are in order.
 func (c *conversion) linesToDense(t *compressed, axis int, n int64) ([]byte, error) {
-	err := c.validateLines(t, axis)
-	if isOrder(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	width := int64(t.dtype.width)
 	data, err := c.room(c.oldData, n, width)
 	if err != nil || n == 0 {

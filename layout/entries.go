@@ -19,8 +19,13 @@ func (c *conversion) entriesOf(t Tensor, order []int) (entries, error) {
 	case *Dense:
 		return c.denseEntries(t, order)
 	case *COO:
-		if _, err := c.look(t, nil); err != nil {
+		ordered, err := c.look(t, nil)
+		if err != nil {
 			return entries{}, err
+		}
+		block := uint64(0)
+		if ordered {
+			block = sharedBlock(t.shape, naturalOrder(len(t.shape)), order)
 		}
 		keys, err := spaceOf[uint64](c, spaceKeys, t.nnz)
 		if err != nil {
@@ -29,7 +34,7 @@ func (c *conversion) entriesOf(t Tensor, order []int) (entries, error) {
 		var factors [MaxDims]uint64
 		keyFactors(factors[:len(t.shape)], t.shape, order)
 		t.keys(keys, 0, factors[:len(t.shape)])
-		return c.settle(t.dtype, t.data, keys)
+		return c.settle(t.dtype, t.data, keys, block)
 	case *CSR:
 		return c.lineEntries(&t.compressed, 0, order)
 	case *CSC:
@@ -43,7 +48,7 @@ func (c *conversion) entriesOf(t Tensor, order []int) (entries, error) {
 			return entries{}, err
 		}
 		rekey(keys, t.shape, t.order, order)
-		return c.settle(t.dtype, t.data, keys)
+		return c.settle(t.dtype, t.data, keys, sharedBlock(t.shape, t.order, order))
 	}
 	return entries{}, unknownTensor(t)
 }
@@ -109,8 +114,26 @@ func equalAxes(a, b []int) bool {
 	return true
 }
 
-// settle turns the elements in data, with these keys, into entries.
-func (c *conversion) settle(dt DType, data []byte, keys []uint64) (entries, error) {
+// sharedBlock returns how many elements share the coordinates of the axes with which both orders begin, or 0 if there
+// is no such axis: elements that are in one order are then in order by blocks of so many in the other.
+func sharedBlock(shape []int64, from, to []int) uint64 {
+	same := 0
+	for same < len(from) && from[same] == to[same] {
+		same++
+	}
+	if same == 0 {
+		return 0
+	}
+	block := uint64(1)
+	for _, axis := range to[same:] {
+		block *= uint64(shape[axis])
+	}
+	return block
+}
+
+// settle turns the elements in data, with these keys, into entries. If block is not 0, they may be in order by blocks of
+// so many elements of the tensor.
+func (c *conversion) settle(dt DType, data []byte, keys []uint64, block uint64) (entries, error) {
 	if ascending(keys) {
 		return entries{keys: keys, data: data}, nil
 	}
@@ -123,12 +146,14 @@ func (c *conversion) settle(dt DType, data []byte, keys []uint64) (entries, erro
 	if err != nil {
 		return entries{}, err
 	}
-	most := uint64(0)
-	for i, key := range keys {
-		order[i] = keyed{key, uint64(i)}
-		most = max(most, key)
+	if block == 0 || !sortBlocks(order, scratch, keys, block) {
+		most := uint64(0)
+		for i, key := range keys {
+			order[i] = keyed{key, uint64(i)}
+			most = max(most, key)
+		}
+		order = sortKeyed(order, scratch, most)
 	}
-	order = sortKeyed(order, scratch, most)
 	repeated := false
 	for i := 1; i < len(order); i++ {
 		if order[i].key == order[i-1].key {
@@ -197,7 +222,7 @@ func (c *conversion) lineEntries(t *compressed, axis int, order []int) (entries,
 	}
 	from := [2]int{axis, 1 - axis}
 	rekey(keys, t.shape, from[:], order)
-	return c.settle(t.dtype, t.data, keys)
+	return c.settle(t.dtype, t.data, keys, 0)
 }
 
 func lineKeys[I indexWord](keys []uint64, indptr Index, indices []I, minor uint64) {

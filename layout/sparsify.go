@@ -130,7 +130,7 @@ func (c *conversion) denseToCOO(d *Dense) (r COO, err error) {
 		if sorts, err := c.worthSorting(d); err != nil {
 			return r, err
 		} else if sorts {
-			e, err := c.denseEntries(d, c.natural(len(d.shape)))
+			e, err := c.denseEntries(d, naturalOrder(len(d.shape)))
 			if err != nil {
 				return r, err
 			}
@@ -224,7 +224,7 @@ func (c *conversion) denseEntries(d *Dense, order []int) (entries, error) {
 		return entries{}, err
 	}
 	rekey(keys, d.shape, inMemory, order)
-	return c.settle(d.dtype, data, keys)
+	return c.settle(d.dtype, data, keys, sharedBlock(d.shape, inMemory, order))
 }
 
 // denseKeys writes the row-major numbers and the values of the nonzeros of d.

@@ -27,10 +27,21 @@ func (c *conversion) treeOfLines(view *Dense) (data []byte, err error) {
 	data, places := c.done(f)
 	c.indices[last] = Index{typ, places}
 
-	// The lines that have nonzeros.
+	ptr := workType(c.opts.Indptr, uint64(view.len), 0)
+	if err := c.treeAbove(ends, view.shape[:last], typ, ptr); err != nil {
+		return nil, err
+	}
+	return data, c.finishLevels(last + 1)
+}
+
+// treeAbove makes the levels of a CSF, in c, above the last one. They have the dimensions above, whose product is the
+// number of lines that end with the given numbers of elements.
+func (c *conversion) treeAbove(ends Index, above []int64, typ, ptr IndexType) error {
+	lines, last := ends.Len()-1, len(above)
+	// The lines that have elements.
 	keys, err := spaceOf[uint64](c, spaceKeys, lines)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var buf lineBuffer
 	n, start := 0, uint64(0)
@@ -44,30 +55,27 @@ func (c *conversion) treeOfLines(view *Dense) (data []byte, err error) {
 		}
 	}
 	keys = keys[:n]
-	ptr := workType(c.opts.Indptr, uint64(view.len), 0)
 	if c.indptr[last-1], err = c.roomIndex(c.oldIndptr[last-1], int64(n)+1, ptr); err != nil {
-		return nil, err
+		return err
 	}
 	for i, key := range keys {
 		c.indptr[last-1].set(int64(i), ends.At(int64(key)))
 	}
-	c.indptr[last-1].set(int64(n), uint64(f.n))
+	c.indptr[last-1].set(int64(n), start)
 
-	// The tree above them.
-	above := view.shape[:last]
 	var tree csfTree
-	tree.init(above, c.natural(last))
+	tree.init(above, naturalOrder(last))
 	sizes := tree.levelSizes(keys)
 	for l := range last {
 		if c.indices[l], err = c.roomIndex(c.oldIndices[l], sizes[l], typ); err != nil {
-			return nil, err
+			return err
 		}
 		if l < last-1 {
 			if c.indptr[l], err = c.roomIndex(c.oldIndptr[l], sizes[l]+1, ptr); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	tree.fill(keys, c.indptr[:last-1], c.indices[:last])
-	return data, c.finishLevels(last + 1)
+	return nil
 }
