@@ -36,7 +36,7 @@ type Summary struct {
 
 // Of describes the values of a tensor by a histogram of the given number of bins, or fewer if the
 // values are integers that are closer together. progress, which may be nil, is told how many bytes of
-// how many are done. The error is ErrType, that of the tensor's index arrays, or that of ctx.
+// how many are done, by several goroutines but one at a time. The error is ErrType, that of the tensor's index arrays, or that of ctx.
 func Of(ctx context.Context, t layout.Tensor, bins int, progress func(done, total int64)) (*Summary, error) {
 	if bins < 1 {
 		return nil, fmt.Errorf("a histogram of %d bins", bins)

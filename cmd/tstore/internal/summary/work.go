@@ -19,7 +19,18 @@ type work struct {
 	values   *layout.Dense
 	progress func(done, total int64)
 	total    int64
-	done     atomic.Int64
+	reports  sync.Mutex // held while progress is told
+	done     int64
+}
+
+// report says that more bytes are done.
+func (w *work) report(n int64) {
+	w.reports.Lock()
+	defer w.reports.Unlock()
+	w.done += n
+	if w.progress != nil {
+		w.progress(w.done, w.total)
+	}
 }
 
 // pieceBytes is the size of the pieces that processors take. It fits in the second level of caches.
@@ -133,9 +144,7 @@ func (w *work) each(fn func(worker, piece int, b []byte)) error {
 					w.values.CopyRange(b, first)
 				}
 				fn(worker, int(k), b)
-				if done := w.done.Add(count * size); w.progress != nil {
-					w.progress(done, w.total)
-				}
+				w.report(count * size)
 			}
 		})
 	}
