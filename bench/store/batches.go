@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/tstore/tstore/bench/internal/measure"
 	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
 )
@@ -13,14 +14,14 @@ const batchSize = 1000
 
 // batches measures 100,000 tensors of 4 KiB: putting them in batches, reading them by random
 // name, and reading all of them through fresh maps.
-func (b *bench) batches() error {
-	dir := b.path("batches")
+func batches(b *measure.Bench) error {
+	dir := b.Path("batches")
 	st, err := store.Open(dir, nil)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	plain, err := newAppender(b.path("plain"))
+	plain, err := newAppender(b.Path("plain"))
 	if err != nil {
 		return err
 	}
@@ -32,10 +33,10 @@ func (b *bench) batches() error {
 		together = append(together, tensors[i].Data()...)
 	}
 	count := 0
-	times, err := takeTurns(b.size(100, 5),
-		func() (float64, error) { return seconds(func() error { return plain.append(together) }) },
+	times, err := measure.TakeTurns(b.Size(100, 5),
+		func() (float64, error) { return measure.Seconds(func() error { return plain.append(together) }) },
 		func() (float64, error) {
-			return seconds(func() error {
+			return measure.Seconds(func() error {
 				return st.Update(func(tx *store.Tx) error {
 					for _, t := range tensors {
 						if err := tx.Put(itemName(count), t); err != nil {
@@ -50,19 +51,19 @@ func (b *bench) batches() error {
 	if err != nil {
 		return err
 	}
-	r := times.ratio(0, 1)
-	b.table.add("100,000 of 4 KiB in batches of 1,000, speed : append + fdatasync a batch", r.median, "×", nil,
-		"%.0f tensors/s, %.2f GB/s, plain %.2f; %v", batchSize/times.median(1), batchSize*smallBytes/times.median(1)/1e9, batchSize*smallBytes/times.median(0)/1e9, r)
-	if err := b.lookups(st, dir, count); err != nil {
+	r := times.Ratio(0, 1)
+	b.Table.Add("100,000 of 4 KiB in batches of 1,000, speed : append + fdatasync a batch", r.Median, "×", nil,
+		"%.0f tensors/s, %.2f GB/s, plain %.2f; %v", batchSize/times.Median(1), batchSize*smallBytes/times.Median(1)/1e9, batchSize*smallBytes/times.Median(0)/1e9, r)
+	if err := lookups(b, st, dir, count); err != nil {
 		return err
 	}
 	if err := st.Close(); err != nil {
 		return err
 	}
-	if err := b.readMaps(dir, "log of 4 KiB tensors", nil); err != nil {
+	if err := readSegment(b, dir, "log of 4 KiB tensors", nil); err != nil {
 		return err
 	}
-	return b.remove(dir)
+	return b.Remove(dir)
 }
 
 // itemName is the name of tensor i of a store with many: a hundred share a prefix.
@@ -72,7 +73,7 @@ func itemName(i int) string { return fmt.Sprintf("%s%02d", itemPrefix(i/100), i%
 func itemPrefix(g int) string { return fmt.Sprintf("group-%06d/item-", g) }
 
 // lookups measures Get and View by random name in a store of count small tensors in one log.
-func (b *bench) lookups(st *store.Store, dir string, count int) error {
+func lookups(b *measure.Bench, st *store.Store, dir string, count int) error {
 	file, size, err := largestFile(dir)
 	if err != nil {
 		return err
@@ -82,22 +83,22 @@ func (b *bench) lookups(st *store.Store, dir string, count int) error {
 		return err
 	}
 	defer f.Close()
-	walk := newChase(b.size(512<<20, 64<<20))
-	names := newRandomNames(count, 5000)
-	offsets := newRandomNames(int(size/smallBytes)-1, len(names.next()))
-	n := len(names.names)
-	view := func(name string) error { return viewOne(st, name) }
+	walk := measure.NewChase(b.Size(512<<20, 64<<20))
+	names := measure.NewRandomNames(count, 5000, itemName)
+	offsets := measure.NewRandomNames(int(size/smallBytes)-1, len(names.Next()), itemName)
+	n := len(names.Names)
+	view := func(name string) error { return measure.ViewOne(st, name) }
 	get := func(name string) error {
 		t, err := st.Get(name)
-		kept = t
+		measure.Kept = t
 		return err
 	}
-	times, err := takeTurns(b.size(60, 5),
-		func() (float64, error) { return walk.walk(n), nil },
+	times, err := measure.TakeTurns(b.Size(60, 5),
+		func() (float64, error) { return walk.Walk(n), nil },
 		func() (float64, error) {
-			offsets.next()
-			s, err := processorSeconds(func() error {
-				for _, k := range offsets.numbers {
+			offsets.Next()
+			s, err := measure.ProcessorSeconds(func() error {
+				for _, k := range offsets.Numbers {
 					if _, err := f.ReadAt(make([]byte, smallBytes), int64(k)*smallBytes); err != nil {
 						return err
 					}
@@ -106,16 +107,16 @@ func (b *bench) lookups(st *store.Store, dir string, count int) error {
 			})
 			return s / float64(n), err
 		},
-		func() (float64, error) { return timeEach(names.next(), get) },
-		func() (float64, error) { return timeEach(names.next(), view) })
+		func() (float64, error) { return measure.TimeEach(names.Next(), get) },
+		func() (float64, error) { return measure.TimeEach(names.Next(), view) })
 	if err != nil {
 		return err
 	}
-	r := times.ratio(2, 1)
-	b.table.add("Get of a random name of 100,000, time : pread of 4 KiB", r.median, "×", nil,
-		"%.2f µs, pread %.2f; %.1f allocations; %v", 1e6*times.median(2), 1e6*times.median(1), allocations(names.next(), get), r)
-	r = times.ratio(3, 0)
-	b.table.add("View + Get of a random name of 100,000, time : load from DRAM", r.median, "×", nil,
-		"%.2f µs, a load %.3f; %.1f allocations; %v", 1e6*times.median(3), 1e6*times.median(0), allocations(names.next(), view), r)
+	r := times.Ratio(2, 1)
+	b.Table.Add("Get of a random name of 100,000, time : pread of 4 KiB", r.Median, "×", nil,
+		"%.2f µs, pread %.2f; %.1f allocations; %v", 1e6*times.Median(2), 1e6*times.Median(1), measure.Allocations(names.Next(), get), r)
+	r = times.Ratio(3, 0)
+	b.Table.Add("View + Get of a random name of 100,000, time : load from DRAM", r.Median, "×", nil,
+		"%.2f µs, a load %.3f; %.1f allocations; %v", 1e6*times.Median(3), 1e6*times.Median(0), measure.Allocations(names.Next(), view), r)
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"bufio"
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// datasync is fdatasync(2).
-func datasync(f *os.File) error { return os.NewSyscallError("fdatasync", unix.Fdatasync(int(f.Fd()))) }
+// Datasync is fdatasync(2).
+func Datasync(f *os.File) error { return os.NewSyscallError("fdatasync", unix.Fdatasync(int(f.Fd()))) }
 
 // threadTime is how long this thread has been on a processor.
 func threadTime() time.Duration {
@@ -31,14 +31,14 @@ func inMemory(dir string) bool {
 	return s.Type == unix.TMPFS_MAGIC || s.Type == unix.RAMFS_MAGIC
 }
 
-// anonymousMemory is how much memory of this process is backed by no file, in bytes; 0 where
+// AnonymousMemory is how much memory of this process is backed by no file, in bytes; 0 where
 // that can't be told.
-func anonymousMemory() int64 {
+func AnonymousMemory() int64 {
 	return kilobytes("/proc/self/status", func(line string) (string, bool) { return strings.CutPrefix(line, "RssAnon:") })
 }
 
-// hugeMapped is how much of the maps of files below dir is mapped by huge pages, in bytes.
-func hugeMapped(dir string) int64 {
+// HugeMapped is how much of the maps of files below dir is mapped by huge pages, in bytes.
+func HugeMapped(dir string) int64 {
 	inside := false
 	return kilobytes("/proc/self/smaps", func(line string) (string, bool) {
 		if first, _, _ := strings.Cut(line, " "); !strings.HasSuffix(first, ":") { // the head of a map

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package measure
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 
 // What Linux tells of itself and others do not, or not in a way that is worth the code here.
 
-func datasync(f *os.File) error { return f.Sync() }
+func Datasync(f *os.File) error { return f.Sync() }
 
 var started = time.Now()
 
@@ -17,8 +17,8 @@ func threadTime() time.Duration { return time.Since(started) }
 
 func inMemory(string) bool { return false }
 
-func anonymousMemory() int64 { return 0 }
+func AnonymousMemory() int64 { return 0 }
 
-func hugeMapped(string) int64 { return 0 }
+func HugeMapped(string) int64 { return 0 }
 
 func cpuName() string { return "" }

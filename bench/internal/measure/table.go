@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"encoding/json"
@@ -11,49 +11,49 @@ import (
 	"text/tabwriter"
 )
 
-// figure is a row of the table.
-type figure struct {
+// Figure is a row of the table.
+type Figure struct {
 	Name     string  `json:"name"`
 	Measured float64 `json:"measured"`
 	Unit     string  `json:"unit"` // "×" for a ratio
-	Aim      *aim    `json:"aim,omitempty"`
+	Aim      *Aim    `json:"aim,omitempty"`
 	Met      *bool   `json:"met,omitempty"` // nil without an aim
 	Note     string  `json:"note"`
 }
 
-// aim is a bound on a figure, in the unit of the figure.
-type aim struct {
+// Aim is a bound on a figure, in the unit of the figure.
+type Aim struct {
 	Bound string  `json:"bound"` // "≥" or "≤"
 	Value float64 `json:"value"`
 }
 
-func atLeast(v float64) *aim { return &aim{"≥", v} }
-func atMost(v float64) *aim  { return &aim{"≤", v} }
+func AtLeast(v float64) *Aim { return &Aim{"≥", v} }
+func AtMost(v float64) *Aim  { return &Aim{"≤", v} }
 
-func (a *aim) met(v float64) bool {
+func (a *Aim) met(v float64) bool {
 	if a.Bound == "≥" {
 		return v >= a.Value
 	}
 	return v <= a.Value
 }
 
-type table struct{ figures []figure }
+type Table struct{ Figures []Figure }
 
-// add adds a row; a is nil if there is no aim.
-func (t *table) add(name string, measured float64, unit string, a *aim, note string, args ...any) {
-	f := figure{Name: name, Measured: measured, Unit: unit, Aim: a, Note: fmt.Sprintf(note, args...)}
+// Add adds a row; a is nil if there is no aim.
+func (t *Table) Add(name string, measured float64, unit string, a *Aim, note string, args ...any) {
+	f := Figure{Name: name, Measured: measured, Unit: unit, Aim: a, Note: fmt.Sprintf(note, args...)}
 	if a != nil {
 		met := a.met(measured)
 		f.Met = &met
 	}
-	t.figures = append(t.figures, f)
+	t.Figures = append(t.Figures, f)
 }
 
-// print writes the table in aligned columns.
-func (t *table) print(w io.Writer) {
+// Print writes the table in aligned columns.
+func (t *Table) Print(w io.Writer) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "figure\taim\tmeasured\t\tnote")
-	for _, f := range t.figures {
+	for _, f := range t.Figures {
 		aim, verdict := "", ""
 		if f.Aim != nil {
 			aim = f.Aim.Bound + " " + quantity(f.Aim.Value, f.Unit)
@@ -67,8 +67,8 @@ func (t *table) print(w io.Writer) {
 	tw.Flush()
 }
 
-// writeJSON writes the table and what it was measured on to a file.
-func (t *table) writeJSON(name string, quick bool) error {
+// WriteJSON writes the table and what it was measured on to a file.
+func (t *Table) WriteJSON(name string, quick bool) error {
 	b, err := json.MarshalIndent(struct {
 		OS      string   `json:"os"`
 		Arch    string   `json:"arch"`
@@ -76,8 +76,8 @@ func (t *table) writeJSON(name string, quick bool) error {
 		CPU     string   `json:"cpu,omitempty"`
 		Go      string   `json:"go"`
 		Quick   bool     `json:"quick"`
-		Figures []figure `json:"figures"`
-	}{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), cpuName(), runtime.Version(), quick, t.figures}, "", "  ")
+		Figures []Figure `json:"figures"`
+	}{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), cpuName(), runtime.Version(), quick, t.Figures}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -100,4 +100,4 @@ func quantity(v float64, unit string) string {
 }
 
 // span writes the quartiles of a ratio.
-func (s spread) String() string { return fmt.Sprintf("quartiles %.2f–%.2f", s.low, s.high) }
+func (s Spread) String() string { return fmt.Sprintf("quartiles %.2f–%.2f", s.Low, s.High) }
