@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/tstore/tstore/bench/internal/measure"
@@ -39,7 +38,7 @@ func batches(b *measure.Bench) error {
 			return measure.Seconds(func() error {
 				return st.Update(func(tx *store.Tx) error {
 					for _, t := range tensors {
-						if err := tx.Put(itemName(count), t); err != nil {
+						if err := tx.Put(measure.ItemName(count), t); err != nil {
 							return err
 						}
 						count++
@@ -66,12 +65,6 @@ func batches(b *measure.Bench) error {
 	return b.Remove(dir)
 }
 
-// itemName is the name of tensor i of a store with many: a hundred share a prefix.
-func itemName(i int) string { return fmt.Sprintf("%s%02d", itemPrefix(i/100), i%100) }
-
-// itemPrefix is the prefix of the hundred names of group g.
-func itemPrefix(g int) string { return fmt.Sprintf("group-%06d/item-", g) }
-
 // lookups measures Get and View by random name in a store of count small tensors in one log.
 func lookups(b *measure.Bench, st *store.Store, dir string, count int) error {
 	file, size, err := largestFile(dir)
@@ -84,8 +77,8 @@ func lookups(b *measure.Bench, st *store.Store, dir string, count int) error {
 	}
 	defer f.Close()
 	walk := measure.NewChase(b.Size(512<<20, 64<<20))
-	names := measure.NewRandomNames(count, 5000, itemName)
-	offsets := measure.NewRandomNames(int(size/smallBytes)-1, len(names.Next()), itemName)
+	names := measure.NewRandomNames(count, 5000)
+	offsets := measure.NewRandomNames(int(size/smallBytes)-1, len(names.Next()))
 	n := len(names.Names)
 	view := func(name string) error { return measure.ViewOne(st, name) }
 	get := func(name string) error {

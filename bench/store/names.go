@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -36,11 +34,11 @@ func names(b *measure.Bench) error {
 	b.Table.Add("1,000,000 names put in batches of 1,000", float64(count)/filled.Seconds, "tensors/s", nil, "of %d bytes each", tinyBytes)
 
 	var opened []float64
-	var memory memoryUse
+	var memory measure.MemoryUse
 	for range b.Size(7, 2) {
 		var o struct {
 			Seconds float64
-			Memory  memoryUse
+			Memory  measure.MemoryUse
 		}
 		if err := b.InChild(&o, "open", dir); err != nil {
 			return err
@@ -60,21 +58,20 @@ func names(b *measure.Bench) error {
 
 // randomLookups measures looking names up and listing them.
 func randomLookups(b *measure.Bench, dir string, count int) error {
-	var l lookupTimes
+	var l measure.LookupTimes
 	if err := b.InChild(&l, "lookup", dir, strconv.Itoa(count), strconv.Itoa(b.Size(512<<20, 64<<20)), strconv.Itoa(b.Size(100, 10))); err != nil {
 		return err
 	}
-	const load, random, repeated, list, inside = 0, 1, 2, 3, 4
 	t := l.Times
-	r := t.Ratio(random, load)
+	r := t.Ratio(measure.ViewRandom, measure.Load)
 	b.Table.Add("View + Get of a random name, time : load from DRAM", r.Median, "×", measure.AtMost(4),
-		"%.2f µs, a load %.3f; %v", 1e6*t.Median(random), 1e6*t.Median(load), r)
-	r = t.Ratio(inside, load)
+		"%.2f µs, a load %.3f; %v", 1e6*t.Median(measure.ViewRandom), 1e6*t.Median(measure.Load), r)
+	r = t.Ratio(measure.GetRandom, measure.Load)
 	b.Table.Add("Get of a random name in one View, time : load from DRAM", r.Median, "×", nil,
-		"%.2f µs; %v", 1e6*t.Median(inside), r)
-	b.Table.Add("View + Get of one name again and again", 1e6*t.Median(repeated), "µs", measure.AtMost(0.3), "")
+		"%.2f µs; %v", 1e6*t.Median(measure.GetRandom), r)
+	b.Table.Add("View + Get of one name again and again", 1e6*t.Median(measure.ViewOneName), "µs", measure.AtMost(0.3), "")
 	b.Table.Add("allocations of Get in a View", math.Round(10*l.GetAllocations)/10, "", measure.AtMost(1), "%.1f with the View", l.ViewAllocations)
-	b.Table.Add("listing the 100 names of a prefix", 1e6*t.Median(list), "µs", measure.AtMost(100), "a random prefix each time")
+	b.Table.Add("listing the 100 names of a prefix", 1e6*t.Median(measure.ListHundred), "µs", measure.AtMost(100), "a random prefix each time")
 	return nil
 }
 
@@ -115,17 +112,6 @@ func replays(b *measure.Bench, dir, small string, count int, clean float64) erro
 	return b.Remove(small)
 }
 
-// memoryUse is what a process needs, in bytes.
-type memoryUse struct{ Anonymous, Heap int64 }
-
-// lookupTimes are seconds a lookup: of a load from DRAM, View + Get of a random name, of one name
-// again and again, of a list of 100, Get of a random name within one View.
-type lookupTimes struct {
-	Times           measure.Turns
-	GetAllocations  float64
-	ViewAllocations float64
-}
-
 // child does what args ask for.
 func child(args []string) error {
 	if len(args) < 2 {
@@ -162,14 +148,14 @@ func child(args []string) error {
 		}
 		return self.Kill()
 	case "open":
-		var m memoryUse
-		m, err = useMemory(st)
+		var m measure.MemoryUse
+		m, err = measure.UseMemory(st)
 		result = struct {
 			Seconds float64
-			Memory  memoryUse
+			Memory  measure.MemoryUse
 		}{opened, m}
 	case "lookup":
-		result, err = lookupTurns(st, numbers[0], numbers[1], numbers[2])
+		result, err = measure.LookupTurns(st, numbers[0], numbers[1], numbers[2])
 	default:
 		return fmt.Errorf("no such child: %q", args[0])
 	}
@@ -190,7 +176,7 @@ func put(st *store.Store, first, n, batch int) error {
 	for i := 0; i < n; i += batch {
 		err := st.Update(func(tx *store.Tx) error {
 			for k := i; k < min(i+batch, n); k++ {
-				if err := tx.Put(itemName(first+k), t); err != nil {
+				if err := tx.Put(measure.ItemName(first+k), t); err != nil {
 					return err
 				}
 			}
@@ -201,99 +187,4 @@ func put(st *store.Store, first, n, batch int) error {
 		}
 	}
 	return nil
-}
-
-// useMemory looks up a million names of a store, if it has any, and returns the memory that the
-// process has then.
-func useMemory(st *store.Store) (memoryUse, error) {
-	for range 10 {
-		i := 0
-		for e, err := range st.List("") {
-			if err != nil {
-				return memoryUse{}, err
-			}
-			if i++; i > 100_000 {
-				break
-			}
-			if err := measure.ViewOne(st, e.Name); err != nil {
-				return memoryUse{}, err
-			}
-		}
-	}
-	anonymous := measure.AnonymousMemory()
-	debug.FreeOSMemory()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return memoryUse{Anonymous: anonymous, Heap: int64(m.HeapAlloc)}, nil
-}
-
-// lookupTurns measures lookups among count names, with a walk through so many bytes beside them.
-func lookupTurns(st *store.Store, count, walkBytes, rounds int) (*lookupTimes, error) {
-	const n = 5000
-	walk := measure.NewChase(walkBytes)
-	names := measure.NewRandomNames(count, n, itemName)
-	one := make([]string, n)
-	for i := range one {
-		one[i] = itemName(count / 2)
-	}
-	view := func(name string) error { return measure.ViewOne(st, name) }
-	list := func(name string) error {
-		found := 0
-		for e, err := range st.List(name) {
-			if err != nil {
-				return err
-			}
-			found++
-			_ = e
-		}
-		if found != 100 {
-			return fmt.Errorf("%d names with the prefix %q, there should be 100", found, name)
-		}
-		return nil
-	}
-	prefixes := make([]string, n/50)
-	random := func(f func(string) error) func() (float64, error) {
-		return func() (float64, error) { return measure.TimeEach(names.Next(), f) }
-	}
-	inOneView := func(names []string) (seconds, allocs float64, err error) {
-		err = st.View(func(tx *store.Tx) error {
-			get := func(name string) error {
-				t, err := tx.Get(name)
-				measure.Kept = t
-				return err
-			}
-			if seconds, err = measure.TimeEach(names, get); err != nil {
-				return err
-			}
-			allocs = measure.Allocations(names, get)
-			return nil
-		})
-		return seconds, allocs, err
-	}
-	// Warm: all records and what leads to them has been touched.
-	for i := range count {
-		if err := measure.ViewOne(st, itemName(i)); err != nil {
-			return nil, err
-		}
-	}
-	var result lookupTimes
-	var err error
-	result.Times, err = measure.TakeTurns(rounds,
-		func() (float64, error) { return walk.Walk(n), nil },
-		random(view),
-		func() (float64, error) { return measure.TimeEach(one, view) },
-		func() (float64, error) {
-			names.Next()
-			for i := range prefixes {
-				prefixes[i] = itemPrefix(names.Numbers[i] / 100)
-			}
-			return measure.TimeEach(prefixes, list)
-		},
-		func() (float64, error) {
-			s, allocs, err := inOneView(names.Next())
-			result.GetAllocations = allocs
-			return s, err
-		})
-	result.ViewAllocations = measure.Allocations(names.Next(), view)
-	return &result, err
 }
