@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"unsafe"
 
+	"github.com/tstore/tstore/codec/internal/elements"
 	"github.com/tstore/tstore/layout"
 )
 
@@ -19,7 +19,14 @@ import (
 // large as the array.
 //
 // The errors are [ErrInvalid], [ErrTruncated] and [ErrUnsupported].
-func Decode(b []byte) (*layout.Dense, error) {
+func Decode(b []byte) (*layout.Dense, error) { return decode(b, true) }
+
+// View is Decode for whoever only copies the elements: it leaves them where they are also if they
+// don't lie where a Go value of their type may lie, as in most members of .npz files.
+// [layout.Values] refuses such a tensor, with [layout.ErrMisaligned].
+func View(b []byte) (*layout.Dense, error) { return decode(b, false) }
+
+func decode(b []byte, align bool) (*layout.Dense, error) {
 	h, err := ParseHeader(b)
 	if err != nil {
 		return nil, err
@@ -31,7 +38,7 @@ func Decode(b []byte) (*layout.Dense, error) {
 	case int64(len(data)) > size:
 		return nil, fmt.Errorf("%w: %d bytes follow the array, which a second np.save to the same file leaves; save each array in a file of its own", ErrInvalid, int64(len(data))-size)
 	}
-	if data, err = h.elem.native(data, h.DType); err != nil {
+	if data, err = h.elem.native(data, h.DType, align); err != nil {
 		return nil, err
 	}
 	if h.FortranOrder {
@@ -41,20 +48,17 @@ func Decode(b []byte) (*layout.Dense, error) {
 }
 
 // native returns the elements in the form that a tensor has them in: data itself if they are so
-// already, else a converted copy.
-func (e element) native(data []byte, dtype layout.DType) ([]byte, error) {
+// already, else a converted copy. Only with align is the wrong alignment a reason for one.
+func (e element) native(data []byte, dtype layout.DType, align bool) ([]byte, error) {
 	switch {
 	case dtype == layout.Bool:
-		return bools(data), nil
+		return elements.Bools(data), nil
 	case e.days:
 		return e.narrowDays(data)
 	case e.bigEndian:
 		return swapped(data, e.width), nil
-	case e.size == 1:
-		return data, nil
-	case uintptr(unsafe.Pointer(unsafe.SliceData(data)))%uintptr(e.width) != 0:
-		// make gives memory that is aligned for every element type.
-		return append(make([]byte, 0, len(data)), data...), nil
+	case align:
+		return elements.Aligned(data, e.width), nil
 	}
 	return data, nil
 }
@@ -77,20 +81,6 @@ func swapped(src []byte, width int) []byte {
 		}
 	}
 	return dst
-}
-
-// bools returns data itself if every byte is 0 or 1, else a copy in which every other byte is 1.
-func bools(data []byte) []byte {
-	for i, b := range data {
-		if b > 1 {
-			data = append([]byte(nil), data...)
-			for j, b := range data[i:] {
-				data[i+j] = min(b, 1)
-			}
-			break
-		}
-	}
-	return data
 }
 
 // notATime is NumPy's NaT.

@@ -67,6 +67,18 @@ func Encode(w io.Writer, t layout.Tensor) error {
 	return nil
 }
 
+// AppendHeader appends what comes before the elements in a file of the given type, shape and order
+// to dst, for whoever writes the elements themselves: as a tensor has them, but for a date[day],
+// whose days take 8 bytes each. The error is [ErrUnsupported], for element types that NumPy does not
+// have.
+func AppendHeader(dst []byte, dtype layout.DType, shape []int64, fortran bool) ([]byte, error) {
+	code, _, err := descrOf(dtype)
+	if err != nil {
+		return dst, err
+	}
+	return append(dst, header(code, fortran, shape)...), nil
+}
+
 // header returns all bytes before the elements.
 func header(descr string, fortran bool, shape []int64) []byte {
 	var dict strings.Builder
