@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tstore/tstore/codec/internal/numtext"
 	"github.com/tstore/tstore/layout"
 )
 
@@ -105,77 +106,26 @@ func allTrue(t layout.Tensor) (bool, error) {
 func textOf(dtype layout.DType) (field string, appendValue func(dst, elem []byte) []byte, ok bool) {
 	switch dtype.Kind() {
 	case layout.KindInt8, layout.KindInt16, layout.KindInt32, layout.KindInt64:
-		return "integer", appendSigned, true
+		return "integer", numtext.AppendSigned, true
 	case layout.KindUint8, layout.KindUint16, layout.KindUint32:
-		return "integer", appendUnsigned, true
+		return "integer", numtext.AppendUnsigned, true
 	case layout.KindBool:
 		return "integer", func(dst, b []byte) []byte { return append(dst, '0'+min(b[0], 1)) }, true
 	case layout.KindUint64:
-		return "unsigned-integer", appendUnsigned, true
+		return "unsigned-integer", numtext.AppendUnsigned, true
 	case layout.KindComplex64:
 		return "complex", func(dst, b []byte) []byte {
-			dst = appendReal(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
-			return appendReal(append(dst, ' '), float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4:]))))
+			dst = numtext.AppendReal(dst, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+			return numtext.AppendReal(append(dst, ' '), float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4:]))))
 		}, true
 	case layout.KindComplex128:
 		return "complex", func(dst, b []byte) []byte {
-			dst = appendReal(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-			return appendReal(append(dst, ' '), math.Float64frombits(binary.LittleEndian.Uint64(b[8:])))
+			dst = numtext.AppendReal(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+			return numtext.AppendReal(append(dst, ' '), math.Float64frombits(binary.LittleEndian.Uint64(b[8:])))
 		}, true
 	}
-	if value := realOf(dtype); value != nil {
-		return "real", func(dst, b []byte) []byte { return appendReal(dst, value(b)) }, true
+	if value := numtext.Real(dtype); value != nil {
+		return "real", func(dst, b []byte) []byte { return numtext.AppendReal(dst, value(b)) }, true
 	}
 	return "", nil, false
-}
-
-// realOf returns the function that reads an element of a floating-point type, or nil.
-func realOf(dtype layout.DType) func([]byte) float64 {
-	switch dtype.Kind() {
-	case layout.KindFloat64:
-		return func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
-	case layout.KindFloat32:
-		return func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }
-	case layout.KindFloat16:
-		return func(b []byte) float64 { return float64(layout.F16(binary.LittleEndian.Uint16(b)).Float32()) }
-	case layout.KindBFloat16:
-		return func(b []byte) float64 { return float64(layout.BF16(binary.LittleEndian.Uint16(b)).Float32()) }
-	case layout.KindFloat8E4M3FN:
-		return func(b []byte) float64 { return float64(layout.F8E4M3(b[0]).Float32()) }
-	case layout.KindFloat8E5M2:
-		return func(b []byte) float64 { return float64(layout.F8E5M2(b[0]).Float32()) }
-	}
-	return nil
-}
-
-// appendReal appends the shortest text that gives the same float64 again.
-func appendReal(dst []byte, v float64) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(dst, "nan"...)
-	case math.IsInf(v, 1):
-		return append(dst, "inf"...)
-	case math.IsInf(v, -1):
-		return append(dst, "-inf"...)
-	}
-	return strconv.AppendFloat(dst, v, 'g', -1, 64)
-}
-
-func appendUnsigned(dst, elem []byte) []byte { return strconv.AppendUint(dst, bitsOf(elem), 10) }
-
-func appendSigned(dst, elem []byte) []byte {
-	shift := 64 - 8*len(elem)
-	return strconv.AppendInt(dst, int64(bitsOf(elem)<<shift)>>shift, 10)
-}
-
-func bitsOf(elem []byte) uint64 {
-	switch len(elem) {
-	case 1:
-		return uint64(elem[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(elem))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(elem))
-	}
-	return binary.LittleEndian.Uint64(elem)
 }
