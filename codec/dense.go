@@ -13,52 +13,79 @@ import (
 
 // encodeDense makes a Tensor message of d.
 func encodeDense(d *layout.Dense, meta []layout.Attr) (*Record, error) {
-	ext := extensionOf(d.DType())
-	stored, name := d.DType(), ""
-	if ext != nil {
-		stored, name = ext.dense, ext.dtype.String()
+	var s storedDense
+	if err := s.of(d); err != nil {
+		return nil, err
 	}
-	bodyLen, ok := layout.CheckedAlign64(d.NumBytes())
-	if !ok || bodyLen > math.MaxInt64-2*MaxMetadata {
-		return nil, fmt.Errorf("codec: %w: a tensor of %d bytes leaves no room for its message", layout.ErrShape, d.NumBytes())
+	return newRecord(s.head(d.DimNames(), meta), s.body), nil
+}
+
+// A storedDense is how a dense tensor is stored.
+type storedDense struct {
+	dtype   layout.DType // that of the message
+	ext     *extension   // nil if that is the tensor's own
+	shape   [maxStoredDims]int64
+	strides [maxStoredDims]int64
+	ndim    int
+	bytes   int64 // of the elements
+	bodyLen int64
+	body    piece
+}
+
+// of makes s that of d.
+func (s *storedDense) of(d *layout.Dense) error {
+	s.dtype, s.ext, s.bytes = d.DType(), extensionOf(d.DType()), d.NumBytes()
+	if s.ext != nil {
+		s.dtype = s.ext.dense
+	}
+	var ok bool
+	s.bodyLen, ok = layout.CheckedAlign64(s.bytes)
+	if !ok || s.bodyLen > math.MaxInt64-2*MaxMetadata {
+		return fmt.Errorf("codec: %w: a tensor of %d bytes leaves no room for its message", layout.ErrShape, s.bytes)
 	}
 
 	// Strides are those of the order alone, whatever d has for axes of length
 	// 0 or 1, so that equal tensors make equal messages.
-	var shape, strides [maxStoredDims]int64
-	ndim := copy(shape[:], d.Shape())
+	ndim := copy(s.shape[:], d.Shape())
 	size := int64(d.DType().Size())
-	var body piece
 	switch {
 	case d.IsContiguous():
-		layout.RowMajorStrides(strides[:ndim], shape[:ndim], size)
-		body = inMemory(elements(d))
+		layout.RowMajorStrides(s.strides[:ndim], s.shape[:ndim], size)
+		s.body = inMemory(elements(d))
 	case d.IsColumnMajor():
-		layout.ColumnMajorStrides(strides[:ndim], shape[:ndim], size)
-		body = inMemory(elements(d))
+		layout.ColumnMajorStrides(s.strides[:ndim], s.shape[:ndim], size)
+		s.body = inMemory(elements(d))
 	default:
-		layout.RowMajorStrides(strides[:ndim], shape[:ndim], size)
-		body = inOrder(d)
+		layout.RowMajorStrides(s.strides[:ndim], s.shape[:ndim], size)
+		s.body = inOrder(d)
 	}
-	if ext != nil && ext.parts > 0 {
-		shape[ndim] = int64(ext.parts)
-		strides[ndim] = int64(stored.Size())
+	if s.ext != nil && s.ext.parts > 0 {
+		s.shape[ndim] = int64(s.ext.parts)
+		s.strides[ndim] = int64(s.dtype.Size())
 		ndim++
 	}
+	s.ndim = ndim
+	return nil
+}
 
+// head makes the head of the message.
+func (s *storedDense) head(names []string, meta []layout.Attr) []byte {
 	b := builders.Get().(*flatbuffers.Builder)
 	defer releaseBuilder(b)
-	dims := buildShape(b, shape[:ndim], d.DimNames())
-	steps := buildLongs(b, strides[:ndim])
-	kind, typ := buildType(b, stored)
+	dims := buildShape(b, s.shape[:s.ndim], names)
+	steps := buildLongs(b, s.strides[:s.ndim])
+	kind, typ := buildType(b, s.dtype)
 	fb.TensorStart(b)
 	fb.TensorAddType(b, typ)
 	fb.TensorAddShape(b, dims)
 	fb.TensorAddStrides(b, steps)
-	fb.TensorAddData(b, fb.CreateBuffer(b, 0, d.NumBytes()))
+	fb.TensorAddData(b, fb.CreateBuffer(b, 0, s.bytes))
 	fb.TensorAddTypeType(b, kind)
-	head := buildMessage(b, fb.MessageHeaderTensor, fb.TensorEnd(b), bodyLen, name, meta)
-	return newRecord(head, body), nil
+	name := ""
+	if s.ext != nil {
+		name = s.ext.dtype.String()
+	}
+	return buildMessage(b, fb.MessageHeaderTensor, fb.TensorEnd(b), s.bodyLen, name, meta)
 }
 
 // elements returns the bytes of a tensor whose elements have no gaps.

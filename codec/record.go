@@ -58,14 +58,20 @@ const chunkSize = 1 << 20
 // newRecord puts a body behind a head. Each piece of it is padded to a multiple
 // of Alignment.
 func newRecord(head []byte, body ...piece) *Record {
-	r := &Record{Head: head, length: int64(len(head))}
+	r := new(Record)
+	r.init(head, body...)
+	return r
+}
+
+// init makes r a record, in the memory that it has.
+func (r *Record) init(head []byte, body ...piece) {
+	r.Head, r.length = head, int64(len(head))
 	r.body = append(r.inline[:0], body...)
 	for i := range r.body {
 		p := &r.body[i]
 		p.pad = align(p.size) - p.size
 		r.length += p.size + p.pad
 	}
-	return r
 }
 
 // Len returns the length of the message in bytes, a multiple of [Alignment].
