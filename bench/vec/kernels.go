@@ -9,17 +9,16 @@ import (
 // measurement is something that is timed for each version, alone and on all processors, with reused and with
 // fresh outputs.
 type measurement struct {
-	name      string
-	index     vec.Index // 0 if there are no indices
-	shape     []uint64
-	run       func(threads int, fresh bool)
-	alone     bool // it has no parts that several goroutines could do, and one sort of outputs
-	allocates bool // if alone: its outputs are fresh ones
+	name  string
+	index vec.Index // 0 if there are no indices
+	shape []uint64
+	run   func(threads int, fresh bool)
+	alone bool // it has no parts that several goroutines could do, and outputs that are reused
 }
 
 // kernels measures the kernels on an array.
-func (b *bench) kernels(e vec.Elem, density float64) {
-	a, n, size := b.arrays, b.matrix, e.Size()
+func (b *bench) kernels(e element, density float64) {
+	a, n, size := b.arrays, b.matrix, e.size()
 	matrix := []uint64{uint64(n), uint64(n)}
 	dense := a.dense[:n*n*size]
 	four := a.dense[:product(b.four)*size]
@@ -38,10 +37,16 @@ func (b *bench) kernels(e vec.Elem, density float64) {
 	b.measure(e, density, measurement{name: "count", shape: matrix, run: func(threads int, fresh bool) {
 		parallel(threads, func(part int) {
 			from, to := rows(threads, part)
-			vec.CountNonZero(dense[from*n*size:to*n*size], e)
+			vec.CountNonZero(dense[from*n*size:to*n*size], e.vec)
 		})
 	}})
-	nnz := vec.CountNonZero(dense, e)
+	b.measure(e, density, measurement{name: "count strided", shape: []uint64{uint64(n), uint64(n)}, run: func(threads int, fresh bool) {
+		parallel(threads, func(part int) {
+			from, to := rows(threads, part)
+			vec.CountNonZeroStrided(dense[from*n*size:to*n*size], e.vec, (to-from)*n/3, 3*size)
+		})
+	}})
+	nnz := vec.CountNonZero(dense, e.vec)
 	for _, t := range []vec.Index{vec.I32, vec.I64} {
 		isize := t.Size()
 		b.measure(e, density, measurement{name: "compact", index: t, shape: matrix, run: func(threads int, fresh bool) {
@@ -56,7 +61,7 @@ func (b *bench) kernels(e vec.Elem, density float64) {
 				indices := output(fresh, a.indices[min(room*isize*part, len(a.indices)):], min(room*isize, len(a.indices)/threads/isize*isize))
 				k := 0
 				for r := from; r < to; r++ {
-					_, found := vec.Compact(values[k*size:], indices[k*isize:], t, dense[r*n*size:(r+1)*n*size], e, 0)
+					_, found := vec.Compact(values[k*size:], indices[k*isize:], t, dense[r*n*size:(r+1)*n*size], e.vec, 0)
 					k += found
 				}
 			})
@@ -64,12 +69,12 @@ func (b *bench) kernels(e vec.Elem, density float64) {
 		if density <= 0.2 || size > 1 {
 			coords := a.indices[:len(a.indices)/(2*isize)*(2*isize)]
 			b.measure(e, density, measurement{name: "coords 2-D", index: t, shape: matrix, alone: true, run: func(int, bool) {
-				vec.CompactCoords(a.values, coords, t, dense, e, matrix, 0)
+				vec.CompactCoords(a.values, coords, t, dense, e.vec, matrix, 0)
 			}})
 			coords4 := a.indices[:len(a.indices)/(4*isize)*(4*isize)]
 			if int(float64(product(b.four))*density)*4*isize < len(coords4) {
 				b.measure(e, density, measurement{name: "coords 4-D", index: t, shape: b.four, alone: true, run: func(int, bool) {
-					vec.CompactCoords(a.values, coords4, t, four, e, b.four, 0)
+					vec.CompactCoords(a.values, coords4, t, four, e.vec, b.four, 0)
 				}})
 			}
 		}
@@ -80,7 +85,7 @@ func (b *bench) kernels(e vec.Elem, density float64) {
 	}
 }
 
-func (b *bench) tree(e vec.Elem, density float64, t vec.Index, name string, order []int, src []byte) {
+func (b *bench) tree(e element, density float64, t vec.Index, name string, order []int, src []byte) {
 	a := b.arrays
 	tree := &vec.Tree{Indices: t, Pointers: t, Levels: make([]vec.Level, 4)}
 	b.measure(e, density, measurement{name: name, index: t, shape: b.four, alone: true, run: func(int, bool) {
@@ -89,35 +94,35 @@ func (b *bench) tree(e vec.Elem, density float64, t vec.Index, name string, orde
 			tree.Levels[l] = vec.Level{Indices: a.more[l].indices, Pointers: a.more[l].pointers}
 		}
 		tree.Levels[3].Indices = a.indices
-		if _, short := tree.AppendOrder(src, e, b.four, order, 0); short >= 0 {
+		if _, short := tree.AppendOrder(src, e.vec, b.four, order, 0); short >= 0 {
 			panic(fmt.Sprintf("level %d has too little room", short))
 		}
 	}})
 }
 
-func (b *bench) columns(e vec.Elem, density float64, t vec.Index, src []byte) {
+func (b *bench) columns(e element, density float64, t vec.Index, src []byte) {
 	a, n := b.arrays, b.matrix
 	var c vec.Columns
 	pointers := make([]byte, n*8)
 	b.measure(e, density, measurement{name: "columns", index: t, shape: []uint64{uint64(n), uint64(n)}, alone: true, run: func(int, bool) {
-		c.Start(src, e, n, n, n*e.Size())
+		c.Start(src, e.vec, n, n, n*e.size())
 		k := 0
 		for c.Next() {
 			from, _ := c.Columns()
-			c.Write(a.values[k*e.Size():], a.indices[k*t.Size():], t, pointers[from*8:], vec.I64, uint64(k))
+			c.Write(a.values[k*e.size():], a.indices[k*t.Size():], t, pointers[from*8:], vec.I64, uint64(k))
 			k += c.Len()
 		}
 	}})
 }
 
-func (b *bench) scatter(e vec.Elem, density float64, t vec.Index, src []byte) {
-	a, n, size := b.arrays, b.matrix, e.Size()
+func (b *bench) scatter(e element, density float64, t vec.Index, src []byte) {
+	a, n, size := b.arrays, b.matrix, e.size()
 	matrix := []uint64{uint64(n), uint64(n)}
 	dst := a.back[:n*n*size]
 	pointers := make([]int64, n+1)
 	k := 0
 	for r := range n {
-		_, found := vec.Compact(a.values[k*size:], a.indices[k*t.Size():], t, src[r*n*size:(r+1)*n*size], e, 0)
+		_, found := vec.Compact(a.values[k*size:], a.indices[k*t.Size():], t, src[r*n*size:(r+1)*n*size], e.vec, 0)
 		k += found
 		pointers[r+1] = int64(k)
 	}
@@ -155,5 +160,43 @@ func (b *bench) scatter(e vec.Elem, density float64, t vec.Index, src []byte) {
 				at += c.Len()
 			}
 		}})
+	}
+}
+
+// indices measures the checks and conversions of arrays of indices. A speed counts the bytes that are read.
+func (b *bench) indices() {
+	if !b.names.MatchString("indices in range") && !b.names.MatchString("indices in order") && !b.names.MatchString("indices converted") {
+		return
+	}
+	n := b.matrix * b.matrix
+	wide, narrow := hugeBuffer(n*8), hugeBuffer(n*4)
+	vec.Iota(wide, vec.I64, 0)
+	vec.Iota(narrow, vec.I32, 0)
+	for _, x := range []struct {
+		e    element
+		t    vec.Index
+		data []byte
+		to   vec.Index
+		out  []byte
+	}{{elements[2], vec.I32, narrow, vec.I64, wide}, {elements[3], vec.I64, wide, vec.I32, narrow}} {
+		shape := []uint64{uint64(n)}
+		b.measure(x.e, 1, measurement{name: "indices in range", index: x.t, shape: shape, alone: true, run: func(int, bool) {
+			no(vec.CheckIndices(x.data, x.t, uint64(n)))
+		}})
+		b.measure(x.e, 1, measurement{name: "indices in order", index: x.t, shape: shape, alone: true, run: func(int, bool) {
+			if vec.FirstNotIncreasing(x.data, x.t) >= 0 {
+				panic("out of order")
+			}
+		}})
+		b.measure(x.e, 1, measurement{name: "indices converted", index: x.t, shape: shape, alone: true, run: func(int, bool) {
+			no(vec.ConvertIndices(x.out, x.to, x.data, x.t))
+		}})
+	}
+}
+
+// no stops if there is an error.
+func no(err error) {
+	if err != nil {
+		panic(err)
 	}
 }

@@ -55,15 +55,22 @@ func memcpy()   { copy(baseline.to, baseline.from) }
 func gbs(bytes int, t time.Duration) float64 { return float64(bytes) / float64(t.Nanoseconds()) }
 
 // best runs the functions by turns and returns the shortest time of each, by the clock of the thread.
-func (b *bench) best(fs []func()) []time.Duration {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+func (b *bench) best(fs []func()) []time.Duration { return b.bestBy(alone, fs) }
+
+// bestOfAll is best for functions that use several goroutines, by the clock on the wall.
+func (b *bench) bestOfAll(fs []func()) []time.Duration {
+	return b.bestBy(func(f func()) time.Duration {
+		t := time.Now()
+		f()
+		return time.Since(t)
+	}, fs)
+}
+
+func (b *bench) bestBy(clock func(func()) time.Duration, fs []func()) []time.Duration {
 	times := make([]time.Duration, len(fs))
 	for round := range b.rounds {
 		for i, f := range fs {
-			t := cpuTime()
-			f()
-			if d := cpuTime() - t; round == 0 || d < times[i] {
+			if d := clock(f); round == 0 || d < times[i] {
 				times[i] = d
 			}
 		}
@@ -71,19 +78,13 @@ func (b *bench) best(fs []func()) []time.Duration {
 	return times
 }
 
-// bestOfAll is best for functions that use several goroutines, by the clock on the wall.
-func (b *bench) bestOfAll(fs []func()) []time.Duration {
-	times := make([]time.Duration, len(fs))
-	for round := range b.rounds {
-		for i, f := range fs {
-			t := time.Now()
-			f()
-			if d := time.Since(t); round == 0 || d < times[i] {
-				times[i] = d
-			}
-		}
-	}
-	return times
+// alone returns how long f takes by the clock of the thread that runs it.
+func alone(f func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	t := cpuTime()
+	f()
+	return cpuTime() - t
 }
 
 // parallel calls f for each of n parts at the same time.

@@ -2,10 +2,14 @@
 // against what memory can do: the read bandwidth, memset and memcpy of the same machine, measured in the same
 // process around each of them.
 //
-//	go run ./bench/vec                 # everything, some minutes and 4 GB of memory
+//	go run ./bench/vec                 # everything; 4 GB of memory
 //	go run ./bench/vec -quick          # a check that it works, seconds
 //	go run ./bench/vec -run compact    # what has a name that the expression matches
+//	go run ./bench/vec -python PATH    # compare with SciPy and Arrow C++, which that Python must have, too
 //	go run ./bench/vec -json FILE      # the table as JSON, too
+//
+// Everything takes hours. -groups, -run, -elems, -densities, -versions, -one and -reused narrow it to what takes a
+// minute.
 //
 // A speed counts bytes of the dense array, whatever the other side takes. Behind it come its share of the read
 // bandwidth and how many times as fast as plain Go it is.
@@ -30,7 +34,8 @@ import (
 type bench struct {
 	rounds    int
 	names     *regexp.Regexp
-	elems     []vec.Elem
+	groups    []string
+	elems     []element
 	densities []float64
 	versions  []vec.Version
 	matrix    int // rows and columns of the matrix
@@ -38,8 +43,10 @@ type bench struct {
 	threads   []int
 	fresh     []bool
 
-	arrays  *arrays
-	results []result
+	arrays      *arrays
+	results     []result
+	others      *others // nil if nothing is compared with
+	comparisons []comparison
 }
 
 // result is a line of the table.
@@ -63,13 +70,15 @@ func main() {
 	log.SetPrefix("vec: ")
 	b := &bench{}
 	names := flag.String("run", "", "measure only what has a name that this `expression` matches")
+	groups := flag.String("groups", "kernels,conversions,comparison", "measure these `groups`")
 	quick := flag.Bool("quick", false, "small arrays and one round: a check that it works")
 	flag.IntVar(&b.rounds, "rounds", 5, "take the best of so many `times`")
-	elems := flag.String("elems", "float32,float64,bits8", "element `types`")
+	elems := flag.String("elems", "float32,float64,int8", "element `types`")
 	densities := flag.String("densities", "0.001,0.01,0.1,0.5", "`shares` of nonzeros")
 	versions := flag.String("versions", "", "`versions` of the kernels (all that the machine has)")
 	onlyOne := flag.Bool("one", false, "one goroutine only")
 	onlyReused := flag.Bool("reused", false, "reused outputs only")
+	python := flag.String("python", "", "compare with SciPy and Arrow C++ in the Python with this `path`")
 	file := flag.String("json", "", "write the table as JSON to this `file`, too")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -79,8 +88,14 @@ func main() {
 	if b.names, err = regexp.Compile(*names); err != nil {
 		log.Fatalf("-run: %v", err)
 	}
-	if b.elems, err = parseElems(*elems); err != nil {
+	if b.elems, err = parseElements(*elems); err != nil {
 		log.Fatalf("-elems: %v", err)
+	}
+	for _, g := range strings.Split(*groups, ",") {
+		if !slices.Contains([]string{"kernels", "conversions", "comparison"}, g) {
+			log.Fatalf("-groups: there is no group %q", g)
+		}
+		b.groups = append(b.groups, g)
 	}
 	for _, text := range strings.Split(*densities, ",") {
 		d, err := strconv.ParseFloat(text, 64)
@@ -106,39 +121,44 @@ func main() {
 	}
 
 	b.machine()
-	b.arrays = newArrays(max(b.matrix*b.matrix, product(b.four)), slices.MaxFunc(b.elems, func(x, y vec.Elem) int { return x.Size() - y.Size() }).Size())
+	if *python != "" && b.does("comparison") {
+		if b.others, err = startOthers(*python); err != nil {
+			log.Fatalf("starting %s: %v", *python, err)
+		}
+		defer b.others.stop()
+		b.others.versions()
+	}
+	if b.does("kernels") {
+		b.indices()
+	}
+	b.arrays = newArrays(max(b.matrix*b.matrix, product(b.four)), slices.MaxFunc(b.elems, func(x, y element) int { return x.size() - y.size() }).size())
 	for _, e := range b.elems {
 		for _, d := range b.densities {
 			b.arrays.fill(e, d)
-			b.kernels(e, d)
-			b.conversions(e, d)
+			if b.does("kernels") {
+				b.kernels(e, d)
+			}
+			if b.does("conversions") {
+				b.conversions(e, d)
+			}
+			if b.others != nil {
+				b.compare(e, d)
+			}
 		}
 	}
 	if *file != "" {
-		text, err := json.MarshalIndent(b.results, "", "\t")
+		text, err := json.MarshalIndent(map[string]any{"kernels": b.results, "comparisons": b.comparisons}, "", "\t")
 		if err == nil {
 			err = os.WriteFile(*file, append(text, '\n'), 0o666)
 		}
 		if err != nil {
-			log.Fatalf("writing the results: %v", err)
+			log.Printf("writing the results: %v", err)
 		}
 	}
 }
 
-func parseElems(text string) ([]vec.Elem, error) {
-	var elems []vec.Elem
-	for _, name := range strings.Split(text, ",") {
-		e := vec.Bits8
-		for e.Valid() && e.String() != name {
-			e++
-		}
-		if !e.Valid() {
-			return nil, fmt.Errorf("there is no element type %q", name)
-		}
-		elems = append(elems, e)
-	}
-	return elems, nil
-}
+// does reports whether a group is measured.
+func (b *bench) does(group string) bool { return slices.Contains(b.groups, group) }
 
 func parseVersions(text string) ([]vec.Version, error) {
 	if text == "" {

@@ -3,27 +3,24 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/tstore/tstore/vec"
 )
 
 // measure times m for every version, and prints and keeps the results.
-func (b *bench) measure(e vec.Elem, density float64, m measurement) {
+func (b *bench) measure(e element, density float64, m measurement) {
 	if !b.names.MatchString(m.name) {
 		return
 	}
-	bytes := product(m.shape) * e.Size()
+	bytes := product(m.shape) * e.size()
 	threads, fresh := b.threads, b.fresh
 	if m.alone {
-		threads, fresh = threads[:1], []bool{m.allocates}
+		threads, fresh = threads[:1], fresh[:1]
 	}
-	if m.name == "count" {
+	if strings.HasPrefix(m.name, "count") {
 		fresh = fresh[:1] // it has no outputs
-	}
-	if m.allocates {
-		// What was allocated before shall not be collected in the time measured.
-		debug.FreeOSMemory()
 	}
 	before := vec.Active()
 	defer func() {
@@ -33,6 +30,10 @@ func (b *bench) measure(e vec.Elem, density float64, m measurement) {
 	}()
 	for _, n := range threads {
 		for _, f := range fresh {
+			if f {
+				// What was allocated before shall not be collected in the time measured.
+				debug.FreeOSMemory()
+			}
 			// All versions and the baselines by turns.
 			fs := []func(){readOnce, memset}
 			for _, v := range b.versions {
@@ -53,7 +54,7 @@ func (b *bench) measure(e vec.Elem, density float64, m measurement) {
 			portable := 0.0
 			for i, v := range b.versions {
 				r := result{
-					Name: m.name, Elem: e.String(), Shape: m.shape, Density: density, Version: v.String(), Goroutines: n, Fresh: f,
+					Name: m.name, Elem: e.name, Shape: m.shape, Density: density, Version: v.String(), Goroutines: n, Fresh: f,
 					GBs: gbs(bytes, times[2+i]),
 				}
 				if m.index != 0 {
@@ -78,7 +79,7 @@ func (r *result) print() {
 	if r.Fresh {
 		outputs = "fresh"
 	}
-	fmt.Printf("%-16s %-8s %5.3g %% %-6s %-12s %d× %-6s %8.2f GB/s  %5.2f of read  %5.2f of memset", r.Name, r.Elem, 100*r.Density,
+	fmt.Printf("%-17s %-8s %5.3g %% %-6s %-12s %d× %-6s %8.2f GB/s  %5.2f of read  %5.2f of memset", r.Name, r.Elem, 100*r.Density,
 		r.Index, r.Version, r.Goroutines, outputs, r.GBs, r.OfRead, r.OfMemset)
 	if r.OfPortable > 0 {
 		fmt.Printf("  %6.2f × portable", r.OfPortable)
