@@ -19,7 +19,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
 build: ## build the command into bin/tstore
@@ -66,6 +66,16 @@ damage: ## flip every byte of a small store and of a package, in every way of re
 .PHONY: bench
 bench: ## measure the store against the disk and memory of this machine
 	@for d in bench/*/; do if ls $$d*.go >/dev/null 2>&1; then $(GO) run ./$$d; fi; done
+
+BENCHENV := .cache/bench
+.PHONY: bench-vec
+bench-vec: $(BENCHENV)/stamp ## measure kernels and conversions, and SciPy and Arrow C++ on the same arrays: make bench-vec ARGS='-groups comparison -densities 0.01'
+	$(GO) run ./bench/vec -python $(BENCHENV)/bin/python $(ARGS)
+
+$(BENCHENV)/stamp: bench/vec/compare/requirements.txt
+	$(PYTHON) -m venv --clear $(BENCHENV)
+	$(BENCHENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 # The stamp changes with the list of packages, and so does the environment.
 VENV := .venv
