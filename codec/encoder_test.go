@@ -93,7 +93,15 @@ func checkEncoder(t rapid.TB, e *codec.Encoder, x layout.Tensor, meta []layout.A
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g, w := got.AppendTo(nil), want.AppendTo(nil); !bytes.Equal(g, w) || got.Len() != want.Len() {
+	g, w := got.AppendTo(nil), want.AppendTo(nil)
+	if !bytes.Equal(g, w) || got.Len() != want.Len() {
 		t.Errorf("%v of shape %v with metadata %q:\n%x\nwant\n%x", x.DType(), x.Shape(), meta, g, w)
+	}
+	if !got.Equal(w) || !want.Equal(g) || got.Equal(w[:len(w)-1]) || got.Equal(append(w, 0)) {
+		t.Errorf("%v of shape %v: the message does not equal itself, or another one", x.DType(), x.Shape())
+	}
+	w[len(w)-1]++
+	if got.Equal(w) {
+		t.Errorf("%v of shape %v: the message equals one with another last byte", x.DType(), x.Shape())
 	}
 }

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"io"
 	"iter"
 	"slices"
@@ -103,6 +104,21 @@ func (r *Record) AppendTo(dst []byte) []byte {
 		dst = append(dst, part...)
 	}
 	return dst
+}
+
+// Equal reports whether the message is msg. Buffers that lie in msg, where the
+// message has them, are not looked at.
+func (r *Record) Equal(msg []byte) bool {
+	if int64(len(msg)) != r.length {
+		return false
+	}
+	for part := range r.Parts() {
+		if !bytes.Equal(part, msg[:len(part)]) { // which compares the addresses first
+			return false
+		}
+		msg = msg[len(part):]
+	}
+	return true
 }
 
 // WriteTo writes the message to w, with one Write for each of [Record.Parts].

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 )
@@ -14,7 +15,10 @@ import (
 //
 // What it can't know: whether the records are where the entries say, and whether the digest is
 // that of the package.
-func (f *Frozen) Verify() error {
+func (f *Frozen) Verify() error { return f.VerifyContext(context.Background()) }
+
+// VerifyContext is Verify that ends early, with the error of ctx, when ctx does.
+func (f *Frozen) VerifyContext(ctx context.Context) error {
 	g := f.ahead()
 	if want := bucketsFor(g.h.entries); g.h.buckets != want {
 		return g.corrupt(64, "%d buckets for %d entries, there should be %d", g.h.buckets, g.h.entries, want)
@@ -29,20 +33,26 @@ func (f *Frozen) Verify() error {
 		{"entries", g.h.first, g.h.entriesLen, g.h.dataset, g.h.entriesCRC},
 		{"dataset attributes", g.h.dataset, g.h.datasetLen, g.h.length, g.h.datasetCRC},
 	} {
-		if err := g.verifySection(s.name, s.offset, s.n, s.to, s.crc); err != nil {
+		if err := g.verifySection(ctx, s.name, s.offset, s.n, s.to, s.crc); err != nil {
 			return err
 		}
 	}
 	if _, err := g.Dataset(); err != nil {
 		return err
 	}
-	return g.verifyEntries()
+	return g.verifyEntries(ctx)
 }
 
+// ctxEntries is how many entries are verified between two looks at a context.
+const ctxEntries = 1024
+
 // verifySection checks the n bytes of a section against their CRC, and the zeros up to the next.
-func (f *Frozen) verifySection(name string, offset, n, to int64, want uint32) error {
+func (f *Frozen) verifySection(ctx context.Context, name string, offset, n, to int64, want uint32) error {
 	start, crc := offset, uint32(0)
 	for end := offset + n; offset < end; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		b, err := f.view(offset, min(end-offset, readChunk))
 		if err != nil {
 			return err
@@ -63,7 +73,7 @@ func (f *Frozen) verifySection(name string, offset, n, to int64, want uint32) er
 	return nil
 }
 
-func (f *Frozen) verifyEntries() error {
+func (f *Frozen) verifyEntries(ctx context.Context) error {
 	var (
 		table          = newFrozenTable(f.h.entries)
 		at             = f.h.first
@@ -72,6 +82,11 @@ func (f *Frozen) verifyEntries() error {
 		minSeq, maxSeq uint64
 	)
 	for rank := range f.h.entries {
+		if rank%ctxEntries == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
 		got, head, err := f.ranked(rank)
 		if err != nil {
 			return err

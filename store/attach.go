@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,23 +29,33 @@ type AttachOptions struct {
 	// Link makes a hard link instead of a copy. The file must then never be changed
 	// by others, and be on the same file system.
 	Link bool
+	// Progress, if not nil, is called now and then with the bytes of the file that
+	// have been copied and those that it has.
+	Progress func(done, total int64)
 }
 
 // Attach makes the tensors of the package at path a part of the store, as one
 // batch, without decoding or rewriting them: the file becomes a segment. It returns
-// how many tensors the store has got from it.
-func (s *Store) Attach(path string, o *AttachOptions) (int, error) {
+// how many tensors the store has got from it. After an error, that of ctx for
+// instance, the store is as it was, unless the error is ErrOutcomeUnknown.
+func (s *Store) Attach(ctx context.Context, path string, o *AttachOptions) (int, error) {
 	if o == nil {
 		o = &AttachOptions{}
 	}
-	n, err := s.attach(path, o)
+	n, err := s.attach(ctx, path, o)
 	if err != nil {
 		return 0, fmt.Errorf("attaching %s: %w", path, err)
 	}
 	return n, nil
 }
 
-func (s *Store) attach(path string, o *AttachOptions) (int, error) {
+func (s *Store) attach(ctx context.Context, path string, o *AttachOptions) (int, error) {
+	return s.join(ctx, o.Prefix, o.Clash, func() (*segment.File, error) { return s.takeIn(ctx, path, o) })
+}
+
+// join makes the package that bring brings into the directory of segments a part of
+// the store, as one batch. If it does not come to that, the file is removed.
+func (s *Store) join(ctx context.Context, prefix string, clash Clash, bring func() (*segment.File, error)) (int, error) {
 	if s.opts.ReadOnly {
 		return 0, fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.path)
 	}
@@ -52,9 +63,9 @@ func (s *Store) attach(path string, o *AttachOptions) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, err := s.takeIn(path, o)
+	f, err := bring()
 	use.end()
-	if err != nil {
+	if err != nil || f == nil {
 		return 0, err
 	}
 	count := 0
@@ -63,11 +74,11 @@ func (s *Store) attach(path string, o *AttachOptions) (int, error) {
 		if err != nil {
 			return err
 		}
-		l.attached = &attachment{seq: b.seq, digest: l.frozen.Digest(), prefix: o.Prefix}
+		l.attached = &attachment{seq: b.seq, digest: l.frozen.Digest(), prefix: prefix}
 		l.last = b.seq
-		err = guarded(f, o.Prefix, func() (err error) {
-			defer b.base.rescue(o.Prefix, &err)
-			count, err = l.attached.settle(l, b, o.Clash)
+		err = guarded(f, prefix, func() (err error) {
+			defer b.base.rescue(prefix, &err)
+			count, err = l.attached.settle(ctx, l, b.find, clash)
 			return err
 		})
 		if err != nil || count == 0 {
@@ -87,7 +98,8 @@ func (s *Store) attach(path string, o *AttachOptions) (int, error) {
 }
 
 // takeIn brings the file into the directory of segments under a number of its own.
-func (s *Store) takeIn(path string, o *AttachOptions) (*segment.File, error) {
+// It returns nil if the store would get nothing from it.
+func (s *Store) takeIn(ctx context.Context, path string, o *AttachOptions) (*segment.File, error) {
 	p, err := segment.Open(s.opts.fs, path, false)
 	if err != nil {
 		return nil, err
@@ -97,10 +109,21 @@ func (s *Store) takeIn(path string, o *AttachOptions) (*segment.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := guarded(p, "", l.frozen.Verify); err != nil {
+	if err := guarded(p, "", func() error { return l.frozen.VerifyContext(ctx) }); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, fromIndex(err))
 	}
-	if err := l.checkPackage(nil); err != nil {
+	if err := l.checkPackage(ctx, nil); err != nil {
+		return nil, err
+	}
+	// Names are settled in the batch. But what will not come to anything should not
+	// copy the file before it finds out.
+	count, now := 0, s.published.Load()
+	err = guarded(p, o.Prefix, func() (err error) {
+		defer now.rescue(o.Prefix, &err)
+		count, err = (&attachment{prefix: o.Prefix}).settle(ctx, l, now.find, o.Clash)
+		return err
+	})
+	if err != nil || count == 0 {
 		return nil, err
 	}
 	number := s.nextNumber.Add(1) - 1
@@ -108,18 +131,27 @@ func (s *Store) takeIn(path string, o *AttachOptions) (*segment.File, error) {
 	if o.Link {
 		err = linkFile(path, final)
 	} else {
-		err = segment.CopyFile(s.opts.fs, p, final)
+		var progress func(done int64)
+		if o.Progress != nil {
+			progress = func(done int64) { o.Progress(done, p.Size()) }
+		}
+		err = segment.CopyFile(ctx, s.opts.fs, p, final, progress)
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = s.opts.fs.SyncDir(s.segmentsDir())
+	return s.broughtIn(number, final)
+}
+
+// broughtIn opens the package that has come into the directory of segments, durably.
+func (s *Store) broughtIn(number uint64, path string) (*segment.File, error) {
+	err := s.opts.fs.SyncDir(s.segmentsDir())
 	var f *segment.File
 	if err == nil {
-		f, err = segment.Open(s.opts.fs, final, false)
+		f, err = segment.Open(s.opts.fs, path, false)
 	}
 	if err != nil {
-		s.opts.fs.Remove(final)
+		s.opts.fs.Remove(path)
 		return nil, err
 	}
 	f.Number, f.UUID = number, newID()
@@ -145,20 +177,29 @@ func linkFile(from, to string) error {
 	return os.Link(from, to)
 }
 
-// settle looks for names of the package l that the store has, and counts those that
-// it will get.
-func (a *attachment) settle(l *sealedSegment, b *batch, clash Clash) (int, error) {
-	count := 0
+// ctxEntries is how many entries are gone through between two looks at a context.
+const ctxEntries = 1024
+
+// settle looks for names of the package l that the store has, as find tells, and
+// counts those that it will get.
+func (a *attachment) settle(ctx context.Context, l *sealedSegment, find func(name string) (found, error), clash Clash) (int, error) {
+	count, i := 0, 0
 	for e, err := range l.frozen.Ascend("") {
 		if err != nil {
 			return 0, l.wrap(a.prefix, err)
 		}
+		if i%ctxEntries == 0 {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+		}
+		i++
 		name := a.prefix + e.Name
 		if err := CheckName(name); err != nil {
 			return 0, err
 		}
 		if clash != ClashReplaces {
-			switch _, err := b.find(name); {
+			switch _, err := find(name); {
 			case err == nil && clash == ClashFails:
 				return 0, fmt.Errorf("%w: %q", ErrExists, name)
 			case err == nil:

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,7 @@ func TestAttachingNothing(t *testing.T) {
 	} {
 		path := filepath.Join(filepath.Dir(dir), "p.tstore")
 		packOf(t, path, tensors)
-		n, err := st.Attach(path, &store.AttachOptions{Clash: store.ClashKeeps})
+		n, err := st.Attach(context.Background(), path, &store.AttachOptions{Clash: store.ClashKeeps})
 		if n != 0 || err != nil {
 			t.Errorf("%s: attached %d, %v", what, n, err)
 		}
@@ -56,7 +57,7 @@ func TestAttachingTooManyHiddenNames(t *testing.T) {
 	for round := 0; ; round++ {
 		pack(fmt.Sprint("z", round))
 		before := len(segmentFiles(t, dir))
-		n, err := st.Attach(path, &store.AttachOptions{Clash: store.ClashKeeps})
+		n, err := st.Attach(context.Background(), path, &store.AttachOptions{Clash: store.ClashKeeps})
 		if err == nil && round < 10 {
 			if want := 1; round > 0 && n != want {
 				t.Fatalf("round %d: attached %d, want %d", round, n, want)

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -88,7 +89,7 @@ func TestAttach(t *testing.T) {
 			sdir := filepath.Join(dir, "s")
 			s := openStore(t, sdir, nil)
 			putAll(t, s, test.before)
-			n, err := s.Attach(path, test.options)
+			n, err := s.Attach(context.Background(), path, test.options)
 			if n != test.count || !errors.Is(err, test.err) {
 				t.Fatalf("attached %d, %v; want %d, %v", n, err, test.count, test.err)
 			}

@@ -30,13 +30,13 @@ func TestCompactingWhatTheSameLogTookIn(t *testing.T) {
 				t.Logf("%+v", r)
 			}
 			compact()
-			n, err := st.Attach(path, &store.AttachOptions{Clash: store.ClashKeeps})
+			n, err := st.Attach(context.Background(), path, &store.AttachOptions{Clash: store.ClashKeeps})
 			must(t, err)
 			if n != 2 {
 				t.Fatalf("attached %d", n)
 			}
 			compact()
-			n, err = st.Attach(path, &store.AttachOptions{Prefix: "p/"})
+			n, err = st.Attach(context.Background(), path, &store.AttachOptions{Prefix: "p/"})
 			must(t, err)
 			if n != 3 {
 				t.Fatalf("attached %d", n)

@@ -167,7 +167,7 @@ func TestCorpusOfStoresIsAccepted(t *testing.T) {
 
 			st := open(t, filepath.Join(quickDir(t), "s"), nil)
 			must(t, st.Put("0", scalar))
-			n, err := st.Attach(path, nil)
+			n, err := st.Attach(context.Background(), path, nil)
 			if n != len(want.Tensors) || err != nil {
 				t.Errorf("attached %d, %v", n, err)
 			}
@@ -330,7 +330,7 @@ func (r *corpusReject) attach(t *testing.T, path string) {
 	dir := filepath.Join(quickDir(t), "s")
 	st := open(t, dir, nil)
 	must(t, st.Put("a", scalar))
-	_, err := st.Attach(path, &store.AttachOptions{Clash: store.ClashKeeps})
+	_, err := st.Attach(context.Background(), path, &store.AttachOptions{Clash: store.ClashKeeps})
 	layoutRule := strings.HasPrefix(r.Rule, "index-") || slices.Contains(packageLayoutRules, r.Rule)
 	if err == nil && (slices.Contains(attachRefuses, r.On) || layoutRule) {
 		t.Errorf("the package was attached")
@@ -406,7 +406,7 @@ func useAll(s *store.Store) {
 	var b bytes.Buffer
 	if p, err := store.NewPackageWriter(&b); err == nil {
 		if sn, err := s.Snapshot(); err == nil {
-			sn.PackTo(p)
+			sn.PackTo(context.Background(), p, nil)
 			sn.Close()
 		}
 		p.Abort()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -23,9 +24,8 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
 // digester computes digests of tensors, one after the other.
 type digester struct {
-	hash   hash.Hash
-	head   []byte
-	record []byte // for who reads the tensors
+	hash hash.Hash
+	head []byte
 }
 
 func newDigester() *digester { return &digester{hash: sha256.New()} }
@@ -34,17 +34,35 @@ const canonicalMagic = "tstore tensor 1\n"
 
 // tensor returns the digest of a tensor, given its encoding too.
 func (d *digester) tensor(name string, t layout.Tensor, attrs []layout.Attr, r *codec.Record) Digest {
+	digest, _ := d.largeTensor(context.Background(), name, t, attrs, r)
+	return digest
+}
+
+// digestPiece is how many bytes are hashed between two looks at a context.
+const digestPiece = 4 << 20
+
+// largeTensor is tensor for one that may be large: it ends early, with the error of
+// ctx, when ctx does.
+func (d *digester) largeTensor(ctx context.Context, name string, t layout.Tensor, attrs []layout.Attr, r *codec.Record) (Digest, error) {
 	d.hash.Reset()
 	d.head = appendCanonicalHead(d.head[:0], name, t, attrs)
-	d.hash.Write(d.head)
 	for size, parts := range r.Buffers() {
-		d.head = binary.LittleEndian.AppendUint64(d.head[:0], uint64(size))
+		d.head = binary.LittleEndian.AppendUint64(d.head, uint64(size))
 		d.hash.Write(d.head)
+		d.head = d.head[:0]
 		for part := range parts {
+			for len(part) > digestPiece {
+				d.hash.Write(part[:digestPiece])
+				part = part[digestPiece:]
+				if err := ctx.Err(); err != nil {
+					return Digest{}, err
+				}
+			}
 			d.hash.Write(part)
 		}
 	}
-	return Digest(d.hash.Sum(d.head[:0]))
+	d.hash.Write(d.head)
+	return Digest(d.hash.Sum(d.head[:0])), nil
 }
 
 // appendCanonicalHead appends what comes before the buffers in the canonical form.

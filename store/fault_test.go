@@ -32,7 +32,7 @@ func TestFileCutShortWhileMapped(t *testing.T) {
 			return nil
 		}},
 		{"Pack", func(s *Store) error {
-			_, err := s.Pack(filepath.Join(t.TempDir(), "p"), nil)
+			_, err := s.Pack(context.Background(), filepath.Join(t.TempDir(), "p"), nil)
 			return err
 		}},
 		{"Verify", func(s *Store) error {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	must(t, st.Put("x", scalar))
 	pack := filepath.Join(filepath.Dir(dir), "p.tstore")
 	packOf(t, pack, map[string]int64{"a": 1})
-	_, err := st.Attach(pack, nil)
+	_, err := st.Attach(context.Background(), pack, nil)
 	must(t, err)
 	closeStore(t, st)
 	for _, leftover := range []string{

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 
@@ -15,8 +16,9 @@ import (
 // its records fill the file from the header to the index, one after the other in the
 // order of their names. So none shares bytes with another, and nothing that is made
 // of a package from elsewhere has more tensor bytes than the package has. fn, if not
-// nil, is called with each entry; nothing of the records is read.
-func (l *sealedSegment) checkPackage(fn func(e *Entry) error) error {
+// nil, is called with each entry; nothing of the records is read. It ends early, with
+// the error of ctx, when ctx does.
+func (l *sealedSegment) checkPackage(ctx context.Context, fn func(e *Entry) error) error {
 	return guarded(l.file, "", func() error {
 		h, s := l.file.Header, l.seal
 		if !h.StoreID.IsZero() || !h.UUID.IsZero() || h.Number != 0 || h.BaseSeq != 0 || len(h.Live) > 0 {
@@ -28,8 +30,14 @@ func (l *sealedSegment) checkPackage(fn func(e *Entry) error) error {
 		if n := l.frozen.Tombstones(); n > 0 {
 			return fmt.Errorf("%s: %w: %d deleted names, a package has none", l.file.Path, ErrCorrupt, n)
 		}
-		at := l.file.HeaderLen
+		at, i := l.file.HeaderLen, 0
 		for e, err := range l.frozen.Ascend("") {
+			if i%ctxEntries == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+			}
+			i++
 			switch {
 			case err != nil:
 				return l.wrap("", err)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -89,7 +90,7 @@ func TestPackIsDeterministic(t *testing.T) {
 			}
 		}
 		path := filepath.Join(dir, "p.tstore")
-		d, err := s.Pack(path, []layout.Attr{{Key: "title", Value: "t"}})
+		d, err := s.Pack(context.Background(), path, &store.PackOptions{Attrs: []layout.Attr{{Key: "title", Value: "t"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +117,7 @@ func TestPackageReadsAsAStore(t *testing.T) {
 		}
 	}
 	path := filepath.Join(dir, "p.tstore")
-	digest, err := s.Pack(path, []layout.Attr{{Key: "title", Value: "t"}, {Key: "license", Value: "l"}})
+	digest, err := s.Pack(context.Background(), path, &store.PackOptions{Attrs: []layout.Attr{{Key: "title", Value: "t"}, {Key: "license", Value: "l"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestPackageReadsAsAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sn.Close()
-	if err := sn.PackTo(w); err != nil {
+	if err := sn.PackTo(context.Background(), w, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Close(); err != nil {

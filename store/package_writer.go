@@ -29,7 +29,13 @@ type PackageWriter struct {
 	flush   func() error
 	spool   *os.File
 
+	// Memory for one tensor after the other.
+	encoder codec.Encoder
+	meta    []layout.Attr
+	bytes   []byte
+
 	// For a package that is a file.
+	fs   segment.FS
 	path string
 	temp string
 	raw  segment.RawFile
@@ -41,19 +47,25 @@ type PackageWriter struct {
 // as a whole, such as title or license. The file has a temporary name beside path
 // until Close has made it durable; then it takes the place of what was at path.
 func CreatePackage(path string, attrs ...layout.Attr) (*PackageWriter, error) {
-	temp := fmt.Sprintf("%s.%016x.tmp", path, rand.Uint64())
-	raw, err := segment.OS.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	return createPackage(segment.OS, path, fmt.Sprintf("%s.%016x.tmp", path, rand.Uint64()), attrs)
+}
+
+// createPackage is CreatePackage in a given file system, with the name that the file
+// has until then.
+func createPackage(fs segment.FS, path, temp string, attrs []layout.Attr) (*PackageWriter, error) {
+	raw, err := fs.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("creating package: %w", err)
 	}
+	raw = segment.Steady(raw)
 	w, flush := segment.NewChunkWriter(raw)
 	p, err := newPackageWriter(w, flush, filepath.Dir(path), attrs)
 	if err != nil {
 		raw.Close()
-		os.Remove(temp)
+		fs.Remove(temp)
 		return nil, fmt.Errorf("creating package %s: %w", path, err)
 	}
-	p.path, p.temp, p.raw = path, temp, raw
+	p.fs, p.path, p.temp, p.raw = fs, path, temp, raw
 	return p, nil
 }
 
@@ -76,6 +88,9 @@ func newPackageWriter(w io.Writer, flush func() error, spoolDir string, attrs []
 	if err != nil {
 		return nil, err
 	}
+	// It needs no name, so whatever becomes of the process, none is left behind.
+	// Windows, which does not remove open files, gets an error here.
+	os.Remove(spool.Name())
 	sw, err := segment.NewPackageWriter(w)
 	if err != nil {
 		removeSpool(spool)
@@ -83,7 +98,7 @@ func newPackageWriter(w io.Writer, flush func() error, spoolDir string, attrs []
 	}
 	p := &PackageWriter{segment: sw, flush: flush, spool: spool, digest: newDigester(), all: sha256.New()}
 	p.builder = index.NewFrozenBuilder(spool)
-	p.builder.SetDataset(slices.SortedFunc(slices.Values(attrs), compareAttrs))
+	p.builder.SetDataset(sortedAttrs(attrs))
 	return p, nil
 }
 
@@ -99,92 +114,86 @@ func (p *PackageWriter) Add(name string, t layout.Tensor, attrs ...layout.Attr) 
 	if err := checkAttrs(attrs); err != nil {
 		return fmt.Errorf("tensor %q: %w", name, err)
 	}
-	m, err := prepareMember(name, t, attrs)
-	if err != nil {
+	if err := CheckName(name); err != nil {
 		return err
 	}
-	var bytes []byte
-	if m.record.Len() <= smallRecord {
-		bytes = m.record.AppendTo(nil)
+	sorted := sortedAttrs(attrs)
+	p.meta = memberMetadata(p.meta[:0], name, sorted)
+	record, err := p.encoder.Encode(t, p.meta)
+	if err != nil {
+		return fmt.Errorf("tensor %q: %w", name, err)
 	}
-	m.finish(p.digest, bytes)
-	return p.add(m)
+	m := member{attrs: sorted, record: record}
+	if err := m.describe(name, t); err != nil {
+		return err
+	}
+	m.digest = p.digest.tensor(name, t, sorted, record)
+	if record.Len() <= smallRecord {
+		p.bytes = record.AppendTo(p.bytes[:0])
+		m.bytes, m.entry.CRC = p.bytes, segment.Checksum(p.bytes)
+	}
+	return p.add(&m)
 }
 
 // member is a tensor on its way into a package.
 type member struct {
 	entry  Entry
 	attrs  []layout.Attr // sorted
-	tensor layout.Tensor
-	record *codec.Record
-	bytes  []byte // the whole record, if it is small
 	digest Digest
+	bytes  []byte        // the whole record, whose CRC the entry has, if it is small
+	record *codec.Record // otherwise
 }
 
-// prepareMember encodes and describes a tensor as it stands in a package.
-func prepareMember(name string, t layout.Tensor, attrs []layout.Attr) (*member, error) {
-	if err := CheckName(name); err != nil {
-		return nil, err
+// describe gives m, which has its attributes and its record, the entry of t, without
+// its place and checksum. The entry may borrow memory of t.
+func (m *member) describe(name string, t layout.Tensor) error {
+	e := &m.entry
+	if d, ok := t.(*layout.Dense); ok {
+		*e = Entry{Name: name, DType: d.DType(), Shape: d.Shape(), NNZ: d.NNZ(), Bytes: d.NumBytes()}
+		if names := d.DimNames(); slices.ContainsFunc(names, func(n string) bool { return n != "" }) {
+			e.DimNames = names
+		}
+	} else { // the types of its indices may be others in the record
+		head, err := codec.ParseHead(m.record.Head)
+		if err != nil {
+			return fmt.Errorf("tensor %q: %w", name, err)
+		}
+		info, err := head.Describe()
+		if err != nil {
+			return fmt.Errorf("tensor %q: %w", name, err)
+		}
+		*e = *newEntry(name, &info, nil)
 	}
-	m, err := encodeMember(name, t, attrs)
-	if err != nil {
-		return nil, err
-	}
-	head, err := codec.ParseHead(m.record.Head)
-	if err != nil {
-		return nil, fmt.Errorf("tensor %q: %w", name, err)
-	}
-	info, err := head.Describe()
-	if err != nil {
-		return nil, fmt.Errorf("tensor %q: %w", name, err)
-	}
-	m.describe(newEntry(name, &info, attrs))
-	return m, nil
+	e.Attrs, e.Length = m.attrs, m.record.Len()
+	return nil
 }
 
-// encodeMember encodes a tensor as it stands in a package: with its name, and its
-// attributes sorted.
-func encodeMember(name string, t layout.Tensor, attrs []layout.Attr) (*member, error) {
-	meta := make([]layout.Attr, 1, 1+len(attrs))
-	meta[0] = layout.Attr{Key: nameKey, Value: name}
-	meta = append(meta, attrs...)
-	slices.SortFunc(meta[1:], compareAttrs)
-	record, err := codec.Encode(t, meta)
-	if err != nil {
-		return nil, fmt.Errorf("tensor %q: %w", name, err)
-	}
-	return &member{tensor: t, record: record, attrs: meta[1:]}, nil
+// memberMetadata appends the metadata of a record in a package: the name, then the
+// attributes, which are sorted.
+func memberMetadata(dst []layout.Attr, name string, attrs []layout.Attr) []layout.Attr {
+	return append(append(dst, layout.Attr{Key: nameKey, Value: name}), attrs...)
 }
 
-// describe gives m the entry of the same tensor elsewhere, without its place there.
-func (m *member) describe(e *Entry) {
-	m.entry = *e
-	m.entry.Seq, m.entry.Segment, m.entry.Offset, m.entry.CRC = 0, 0, 0, 0
-	m.entry.Length = m.record.Len()
-	m.entry.Attrs = m.attrs
-}
-
-// finish computes the digest and, if the bytes of the whole record are given, their
-// CRC.
-func (m *member) finish(d *digester, bytes []byte) {
-	m.digest = d.tensor(m.entry.Name, m.tensor, m.attrs, m.record)
-	m.bytes = bytes
-	if bytes != nil {
-		m.entry.CRC = segment.Checksum(bytes)
-		m.tensor, m.record = nil, nil // the memory of the tensor may be used again
+// sortedAttrs is attrs, or a copy, in the order that they have in a package.
+func sortedAttrs(attrs []layout.Attr) []layout.Attr {
+	if slices.IsSortedFunc(attrs, compareAttrs) {
+		return attrs
 	}
+	return slices.SortedFunc(slices.Values(attrs), compareAttrs)
 }
 
 // add writes m and takes it into the index.
 func (p *PackageWriter) add(m *member) error {
-	if err := p.write(m); err != nil {
+	if err := p.write(m, nil); err != nil {
 		return err
 	}
 	return p.index(m)
 }
 
-// write writes the record of m, without taking it into the index.
-func (p *PackageWriter) write(m *member) error {
+// write writes the record of m, without taking it into the index. each, if not nil,
+// is called with the number of bytes whenever some of a large one are written; an
+// error of it ends the work.
+func (p *PackageWriter) write(m *member, each func(n int64) error) error {
 	if p.err != nil || p.done {
 		return errors.Join(p.err, ErrClosed)
 	}
@@ -192,7 +201,7 @@ func (p *PackageWriter) write(m *member) error {
 	if m.bytes != nil {
 		p.err = p.segment.PutBytes(m.bytes)
 	} else {
-		m.entry.CRC, p.err = p.segment.Put(m.record)
+		m.entry.CRC, p.err = p.segment.Put(m.record, each)
 	}
 	if p.err != nil {
 		return fmt.Errorf("tensor %q: writing package: %w", m.entry.Name, p.err)
@@ -210,8 +219,12 @@ func (p *PackageWriter) index(m *member) error {
 	return nil
 }
 
-// fail says that the package can't be finished any more.
-func (p *PackageWriter) fail(err error) { p.err = err }
+// fail says that the package can't be finished any more, and why.
+func (p *PackageWriter) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
 
 // Close finishes the package. When it returns without an error a file is durable
 // under its name. After an error, or another Close, nothing is left behind.
@@ -248,11 +261,11 @@ func (p *PackageWriter) publish() error {
 	if err != nil {
 		return err
 	}
-	if err := segment.OS.Rename(p.temp, p.path); err != nil {
+	if err := p.fs.Rename(p.temp, p.path); err != nil {
 		return err
 	}
 	p.temp = ""
-	return segment.OS.SyncDir(filepath.Dir(p.path))
+	return p.fs.SyncDir(filepath.Dir(p.path))
 }
 
 // Abort gives the package up and removes what was written of a file. After Close it
@@ -267,6 +280,6 @@ func (p *PackageWriter) Abort() {
 		p.raw.Close()
 	}
 	if p.temp != "" {
-		os.Remove(p.temp)
+		p.fs.Remove(p.temp)
 	}
 }

@@ -98,7 +98,7 @@ func (r *powerRun) commit() error {
 			return err
 		}
 		do = func() error {
-			_, err := r.s.Attach(path, &AttachOptions{Clash: ClashReplaces})
+			_, err := r.s.Attach(context.Background(), path, &AttachOptions{Clash: ClashReplaces})
 			return err
 		}
 	case kind >= 20:

@@ -137,10 +137,10 @@ func soakWriter(args []string) error {
 	work(func() error {
 		time.Sleep(700 * time.Millisecond)
 		path := filepath.Join(filepath.Dir(dir), "soak.tstore")
-		if _, err := s.Pack(path, nil, "a/"); err != nil {
+		if _, err := s.Pack(context.Background(), path, &store.PackOptions{Prefixes: []string{"a/"}}); err != nil {
 			return err
 		}
-		_, err := s.Attach(path, &store.AttachOptions{Prefix: "p/", Clash: store.ClashReplaces})
+		_, err := s.Attach(context.Background(), path, &store.AttachOptions{Prefix: "p/", Clash: store.ClashReplaces})
 		attaches++
 		return err
 	})

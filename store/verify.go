@@ -53,7 +53,7 @@ func (s *Store) Verify(ctx context.Context, o *VerifyOptions) (VerifyReport, err
 		return VerifyReport{}, err
 	}
 	defer use.end()
-	v := verification{ctx: ctx, options: o, state: s.published.Load(), checked: map[place]bool{}}
+	v := verification{ctx: ctx, options: o, state: s.published.Load(), checked: map[place]bool{}, told: map[string]bool{}}
 	if err := v.run(); err != nil {
 		return v.report, fmt.Errorf("verifying %s: %w", s.path, err)
 	}
@@ -78,6 +78,7 @@ type verification struct {
 	newest  string             // its path
 	names   map[place][]string // which names stand for a record
 	checked map[place]bool     // records that were compared with their checksum
+	told    map[string]bool    // problems that are in the report
 }
 
 func (v *verification) run() error {
@@ -147,11 +148,10 @@ func (v *verification) lookUp() error {
 
 // problem notes what is wrong, once.
 func (v *verification) problem(err error, names ...string) {
-	for _, p := range v.report.Problems {
-		if p.Err.Error() == err.Error() {
-			return
-		}
+	if v.told[err.Error()] {
+		return
 	}
+	v.told[err.Error()] = true
 	v.report.Problems = append(v.report.Problems, Problem{Err: err, Tensors: names})
 }
 
@@ -404,7 +404,7 @@ func (v *verification) pkg(f *segment.File, sealed *sealedSegment) {
 	case !slices.IsSortedFunc(attrs, compareAttrs):
 		v.problem(fmt.Errorf("%s: %w: the attributes of the dataset are not sorted: %.200q", f.Path, ErrCorrupt, attrs))
 	}
-	err = sealed.checkPackage(func(e *Entry) error {
+	err = sealed.checkPackage(v.ctx, func(e *Entry) error {
 		if v.options.Quick || v.ctx.Err() != nil {
 			return v.ctx.Err()
 		}
@@ -444,14 +444,17 @@ func (v *verification) digest(f *segment.File, sealed *sealedSegment) {
 			if err != nil {
 				return err
 			}
-			m, err := prepareMember(e.Name, t, e.Attrs)
+			m, err := newMember(e, t)
 			if err != nil {
 				return err
 			}
-			digest := d.tensor(e.Name, t, m.attrs, m.record)
+			digest, err := d.largeTensor(v.ctx, e.Name, t, m.attrs, m.record)
 			all.Write(digest[:])
-			return nil
+			return err
 		})
+		if v.ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			v.problem(err, e.Name)
 			return
@@ -468,7 +471,7 @@ func (v *verification) index(f *segment.File, sealed *sealedSegment) {
 		v.problem(err)
 	}
 	err := guarded(f, "", func() error {
-		if err := sealed.frozen.Verify(); err != nil {
+		if err := sealed.frozen.VerifyContext(v.ctx); err != nil && v.ctx.Err() == nil {
 			return fmt.Errorf("%s: index at offset %d: %w", f.Path, sealed.seal.IndexOffset, fromIndex(err))
 		}
 		return nil

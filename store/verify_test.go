@@ -37,10 +37,10 @@ func smallStore(t *testing.T) (dir, pkg string) {
 		t.Fatal(err)
 	}
 	pkg = filepath.Join(filepath.Dir(dir), "p.tstore")
-	if _, err := s.Pack(pkg, []layout.Attr{{Key: "title", Value: "small"}}); err != nil {
+	if _, err := s.Pack(context.Background(), pkg, &PackOptions{Attrs: []layout.Attr{{Key: "title", Value: "small"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Attach(pkg, &AttachOptions{Prefix: "p/"}); err != nil {
+	if _, err := s.Attach(context.Background(), pkg, &AttachOptions{Prefix: "p/"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 8 {

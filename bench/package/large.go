@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -80,7 +81,7 @@ func large(b *measure.Bench) error {
 		}
 	}
 	data = nil
-	if _, err := st.Pack(file, nil); err != nil {
+	if _, err := st.Pack(context.Background(), file, nil); err != nil {
 		return err
 	}
 	rounds := b.Size(5, 2)
@@ -95,7 +96,7 @@ func large(b *measure.Bench) error {
 		func() (float64, error) {
 			other := b.Path("other.tstore")
 			s, err := measure.Seconds(func() error {
-				_, err := st.Pack(other, nil)
+				_, err := st.Pack(context.Background(), other, nil)
 				return err
 			})
 			return s, errors.Join(err, b.Remove(other))

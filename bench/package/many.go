@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ func many(b *measure.Bench) error {
 	}
 	defer st.Close()
 	// The copy needs a package, so there is one more than is measured.
-	if _, err := st.Pack(file, nil); err != nil {
+	if _, err := st.Pack(context.Background(), file, nil); err != nil {
 		return err
 	}
 	times, err := measure.TakeTurns(b.Size(5, 2),
@@ -37,7 +38,7 @@ func many(b *measure.Bench) error {
 				return 0, err
 			}
 			return measure.Seconds(func() error {
-				_, err := st.Pack(file, nil)
+				_, err := st.Pack(context.Background(), file, nil)
 				return err
 			})
 		},
@@ -89,7 +90,7 @@ func packTo(st *store.Store, w io.Writer) error {
 		return err
 	}
 	defer p.Abort()
-	if err := sn.PackTo(p); err != nil {
+	if err := sn.PackTo(context.Background(), p, nil); err != nil {
 		return err
 	}
 	_, err = p.Close()

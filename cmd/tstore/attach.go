@@ -89,7 +89,7 @@ func (f *clashFlags) attach(cmd *cobra.Command, w *writing, file string, link bo
 	if err := cmd.Context().Err(); err != nil {
 		return 0, err
 	}
-	n, err := w.Attach(file, &store.AttachOptions{Prefix: f.prefix, Clash: f.clash, Link: link})
+	n, err := w.Attach(cmd.Context(), file, &store.AttachOptions{Prefix: f.prefix, Clash: f.clash, Link: link})
 	switch {
 	case errors.Is(err, store.ErrExists):
 		err = fmt.Errorf("%w; --replace or --keep says which one stays, --prefix gives other names", err)

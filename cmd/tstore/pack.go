@@ -187,7 +187,7 @@ func packStore(cmd *cobra.Command, path, out string, attrs []layout.Attr, prefix
 		return packed{}, fmt.Errorf("%s: %w", path, err)
 	}
 	err = writePackage(cmd, &done, total, withAttrs(had, attrs), func(p *store.PackageWriter) error {
-		return snap.PackTo(p, prefixes...)
+		return snap.PackTo(cmd.Context(), p, &store.PackOptions{Prefixes: prefixes})
 	})
 	return done, err
 }

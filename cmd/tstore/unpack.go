@@ -80,7 +80,7 @@ func unpack(cmd *cobra.Command, w *writing, snap *store.Snapshot, prefixes []str
 		}
 		defer onAbandon("package", p.Abort)()
 		defer p.Abort()
-		if err := snap.PackTo(p, prefixes...); err != nil {
+		if err := snap.PackTo(cmd.Context(), p, &store.PackOptions{Prefixes: prefixes}); err != nil {
 			return err
 		}
 		_, err = p.Close()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -263,7 +264,7 @@ func (a *author) pack(name string, attrs []layout.Attr, prefixes ...string) (*sc
 			p.want[n] = packed(w)
 		}
 	}
-	digest, err := a.store.Pack(p.path, attrs, prefixes...)
+	digest, err := a.store.Pack(context.Background(), p.path, &store.PackOptions{Attrs: attrs, Prefixes: prefixes})
 	p.digest = digest.String()
 	return p, err
 }

@@ -412,7 +412,7 @@ func (s *stage) attached() error {
 
 // attach takes in a package.
 func (a *author) attach(p *scene, o store.AttachOptions) error {
-	if _, err := a.store.Attach(p.path, &o); err != nil {
+	if _, err := a.store.Attach(context.Background(), p.path, &o); err != nil {
 		return err
 	}
 	for name, w := range p.want {

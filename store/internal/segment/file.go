@@ -15,11 +15,11 @@ import (
 	"github.com/tstore/tstore/codec"
 )
 
-// Suffix ends the name of a segment file; tempSuffix follows it until the file
+// Suffix ends the name of a segment file; TempSuffix follows it until the file
 // is whole.
 const (
 	Suffix     = ".seg"
-	tempSuffix = ".tmp"
+	TempSuffix = ".tmp"
 )
 
 // FileName is the name of segment number in its directory.
@@ -36,7 +36,7 @@ func ParseFileName(name string) (uint64, bool) {
 }
 
 // IsTemp reports whether name is that of a segment which was never finished.
-func IsTemp(name string) bool { return strings.HasSuffix(name, Suffix+tempSuffix) }
+func IsTemp(name string) bool { return strings.HasSuffix(name, Suffix+TempSuffix) }
 
 // File is an open segment, mapped for reading. Its methods may be called by many
 // goroutines; writing to it is Log's business.

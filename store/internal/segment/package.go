@@ -21,10 +21,34 @@ func NewPackageWriter(w io.Writer) (*PackageWriter, error) {
 	return p, err
 }
 
-// Put appends a put record, and returns its CRC.
-func (p *PackageWriter) Put(record io.WriterTo) (crc uint32, err error) {
+// Put appends a put record, and returns its CRC. each, if not nil, is called with
+// the number of bytes whenever about a chunk has been written; an error of it ends
+// the work.
+func (p *PackageWriter) Put(record *codec.Record, each func(n int64) error) (crc uint32, err error) {
 	p.out.crc = 0
-	_, err = record.WriteTo(p.out)
+	start, told := p.out.off, p.out.off
+	for part := range record.Parts() {
+		for len(part) > 0 {
+			// Pieces end where those end that a file is written in.
+			n := min(int64(len(part)), chunkSize-p.out.off%chunkSize)
+			if _, err := p.out.Write(part[:n]); err != nil {
+				return 0, err
+			}
+			part = part[n:]
+			if each != nil && p.out.off-told >= chunkSize {
+				if err := each(p.out.off - told); err != nil {
+					return 0, err
+				}
+				told = p.out.off
+			}
+		}
+	}
+	if each != nil && p.out.off > told {
+		err = each(p.out.off - told)
+	}
+	if n := p.out.off - start; err == nil && n != record.Len() {
+		err = fmt.Errorf("a record of %d bytes where %d were announced", n, record.Len())
+	}
 	return p.out.crc, err
 }
 

@@ -23,7 +23,7 @@ type SealedWriter struct {
 // NewSealedWriter begins a segment with header h in dir.
 func NewSealedWriter(fs FS, dir string, h *Header) (*SealedWriter, error) {
 	path := filepath.Join(dir, FileName(h.Number))
-	raw, err := fs.OpenFile(path+tempSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	raw, err := fs.OpenFile(path+TempSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +80,11 @@ func (w *SealedWriter) Finish(minSeq, maxSeq uint64, size int64, writeIndex func
 		return nil, fmt.Errorf("writing %s: %w", w.path, err)
 	}
 	if err := w.raw.Close(); err != nil {
-		w.fs.Remove(w.path + tempSuffix)
+		w.fs.Remove(w.path + TempSuffix)
 		return nil, fmt.Errorf("writing %s: %w", w.path, err)
 	}
-	if err := w.fs.Rename(w.path+tempSuffix, w.path); err != nil {
-		w.fs.Remove(w.path + tempSuffix)
+	if err := w.fs.Rename(w.path+TempSuffix, w.path); err != nil {
+		w.fs.Remove(w.path + TempSuffix)
 		return nil, err
 	}
 	if err := w.fs.SyncDir(w.dir); err != nil {
@@ -96,5 +96,5 @@ func (w *SealedWriter) Finish(minSeq, maxSeq uint64, size int64, writeIndex func
 // Abort gives the segment up and removes what was written.
 func (w *SealedWriter) Abort() {
 	w.raw.Close()
-	w.fs.Remove(w.path + tempSuffix)
+	w.fs.Remove(w.path + TempSuffix)
 }

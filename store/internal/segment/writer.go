@@ -82,7 +82,7 @@ var ErrLeftBehind = errors.New("the file may have been left behind")
 // too. If it fails it leaves nothing behind, or the error is ErrLeftBehind.
 func Create(fs FS, dir string, h *Header, body func(w io.Writer) error) (*File, error) {
 	final := filepath.Join(dir, FileName(h.Number))
-	temp := final + tempSuffix
+	temp := final + TempSuffix
 	raw, err := fs.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, err
