@@ -63,6 +63,10 @@ soak: ## change a store in every way for 10 minutes while four processes check w
 damage: ## flip every byte of a small store and of a package, in every way of reading it
 	TSTORE_DAMAGE=all TSTORE_EVERY_BYTE=1 $(GO) test -count=1 -timeout 60m -v -run 'Flipped|Truncated' ./store
 
+.PHONY: mutants
+mutants: ## make 40 deliberate faults in the store; a test has to notice each (5 to 10 minutes)
+	$(GO) run ./store/internal/mutants
+
 .PHONY: bench
 bench: ## measure the store against the disk and memory of this machine
 	@for d in bench/*/; do if ls $$d*.go >/dev/null 2>&1; then $(GO) run ./$$d; fi; done
