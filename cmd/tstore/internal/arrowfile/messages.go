@@ -1,0 +1,247 @@
+package arrowfile
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// fileMagic is what a file begins and ends with. A stream begins with a message.
+const fileMagic = "ARROW1"
+
+// continuation stands before each message, but for those from before version 0.15.
+const continuation = 0xffffffff
+
+// message is a part of a stream: a schema, a dictionary or a batch of rows. Both lie in the file.
+type message struct {
+	kind       ipc.MessageType
+	meta, body []byte
+}
+
+// messages are the parts of a table.
+type messages struct {
+	schema       message
+	dictionaries []message // the first of each number
+	batches      []message
+
+	reader *ipc.Reader // is at batch next
+	next   int
+	limit  *limitedAllocator
+}
+
+// findMessages finds the messages in a file or stream.
+func findMessages(b []byte) (*messages, error) {
+	file := bytes.HasPrefix(b, []byte(fileMagic))
+	rest := b
+	if file {
+		rest = b[min(8, len(b)):]
+		if len(b) < 20 || !bytes.HasSuffix(b, []byte(fileMagic)) {
+			return nil, fmt.Errorf("%w: it does not end with %s", ErrTruncated, fileMagic)
+		}
+	}
+	m := &messages{}
+	numbers := map[int64]bool{}
+	for n := 0; ; n++ {
+		at := int64(len(b) - len(rest))
+		next, size, err := parseMessage(rest)
+		if err == io.EOF {
+			if n == 0 {
+				return nil, fmt.Errorf("%w: it has no schema", ErrTruncated)
+			}
+			return m, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w (message %d, at byte %d)", err, n, at)
+		}
+		rest = rest[size:]
+		switch {
+		case n == 0 && next.kind == ipc.MessageSchema:
+			m.schema = next
+		case n == 0:
+			return nil, fmt.Errorf("%w: it begins with a %v, not with a schema", ErrInvalid, next.kind)
+		case next.kind == ipc.MessageRecordBatch:
+			m.batches = append(m.batches, next)
+		case next.kind == ipc.MessageDictionaryBatch:
+			// Tensors don't come from dictionaries; but a batch with some can't be read without any.
+			if number := dictionaryNumber(next.meta); !numbers[number] {
+				numbers[number] = true
+				m.dictionaries = append(m.dictionaries, next)
+			}
+		default:
+			return nil, fmt.Errorf("%w: message %d, at byte %d, is a %v", ErrInvalid, n, at, next.kind)
+		}
+	}
+}
+
+// parseMessage returns the first message of b, and its size. At the end of the stream, which need not be
+// marked, the error is io.EOF.
+func parseMessage(b []byte) (m message, size int, err error) {
+	defer asError(&err)
+	if len(b) == 0 {
+		return m, 0, io.EOF
+	}
+	prefix := 4
+	if len(b) >= 4 && binary.LittleEndian.Uint32(b) == continuation {
+		prefix = 8
+	}
+	if len(b) < prefix {
+		return m, 0, fmt.Errorf("%w: it ends in the prefix of a message", ErrTruncated)
+	}
+	length := int64(int32(binary.LittleEndian.Uint32(b[prefix-4:])))
+	rest := b[prefix:]
+	switch {
+	case length == 0:
+		return m, 0, io.EOF
+	case length < 8:
+		return m, 0, fmt.Errorf("%w: a message of %d bytes", ErrInvalid, length)
+	case length > int64(len(rest)):
+		return m, 0, fmt.Errorf("%w: a message takes %d bytes, %d are there", ErrTruncated, length, len(rest))
+	}
+	m.meta = rest[:length:length]
+	meta, none := memory.NewBufferBytes(m.meta), memory.NewBufferBytes(nil)
+	head := ipc.NewMessage(meta, none)
+	body := head.BodyLen()
+	m.kind = head.Type()
+	rest = rest[length:]
+	if err := checkMetadata(m.meta, m.kind); err != nil {
+		return m, 0, err
+	}
+	if body < 0 {
+		return m, 0, fmt.Errorf("%w: a message with a body of %d bytes", ErrInvalid, body)
+	}
+	if body > int64(len(rest)) {
+		return m, 0, fmt.Errorf("%w: the body of a message takes %d bytes, %d are there", ErrTruncated, body, len(rest))
+	}
+	m.body = rest[:body:body]
+	return m, prefix + int(length) + int(body), nil
+}
+
+// asError, deferred, turns a panic about a malformed message into an error. A fault in the map of the file
+// stays one.
+func asError(err *error) {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	if _, ok := fault.(interface{ Addr() uintptr }); ok {
+		panic(fault)
+	}
+	if _, ok := fault.(runtime.Error); ok {
+		*err = fmt.Errorf("%w: a message leads out of itself", ErrInvalid)
+		return
+	}
+	*err = fmt.Errorf("%w: %v", ErrInvalid, fault)
+}
+
+// replay gives messages to an ipc.Reader.
+type replay struct{ parts []message }
+
+func (r *replay) Message() (*ipc.Message, error) {
+	if len(r.parts) == 0 {
+		return nil, io.EOF
+	}
+	m := r.parts[0]
+	r.parts = r.parts[1:]
+	return ipc.NewMessage(memory.NewBufferBytes(m.meta), memory.NewBufferBytes(m.body)), nil
+}
+
+func (r *replay) Retain()  {}
+func (r *replay) Release() {}
+
+// readSchema decodes the schema.
+func (m *messages) readSchema() (schema *arrow.Schema, err error) {
+	defer asError(&err)
+	r, err := ipc.NewReaderFromMessageReader(&replay{parts: []message{m.schema}}, ipc.WithEnsureNativeEndian(false))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	schema = r.Schema()
+	if !schema.IsNativeEndian() {
+		return nil, fmt.Errorf("%w: it has big-endian numbers; write it again on a little-endian machine", ErrUnsupported)
+	}
+	return schema, nil
+}
+
+// readBatch decodes a batch of rows. Going forwards, it takes time for those that it passes over; going
+// backwards, for all before it.
+func (m *messages) readBatch(i int) (batch arrow.RecordBatch, err error) {
+	defer asError(&err)
+	if m.reader == nil || i < m.next {
+		if err := m.start(); err != nil {
+			return nil, err
+		}
+	}
+	for ; m.next <= i; m.next++ {
+		m.limit.left = unpackMinimum + int64(len(m.batches[m.next].body))*unpackRatio
+		if m.next == 0 {
+			for _, d := range m.dictionaries {
+				m.limit.left += int64(len(d.body)) * unpackRatio
+			}
+		}
+		if !m.reader.Next() {
+			return nil, readError(m.next, cmp.Or(m.reader.Err(), errors.New("it is missing")))
+		}
+	}
+	batch = m.reader.RecordBatch()
+	batch.Retain()
+	return batch, nil
+}
+
+// start begins with the first batch.
+func (m *messages) start() (err error) {
+	m.next, m.limit = 0, &limitedAllocator{Allocator: memory.NewGoAllocator(), left: unpackMinimum}
+	parts := slices.Concat([]message{m.schema}, m.dictionaries, m.batches)
+	m.reader, err = ipc.NewReaderFromMessageReader(&replay{parts: parts}, ipc.WithEnsureNativeEndian(false), ipc.WithAllocator(m.limit))
+	if err != nil {
+		return readError(0, err)
+	}
+	return nil
+}
+
+// readError says which batch can't be read. arrow-go recovers from everything, also from a fault in the map
+// of the file, which goes on here.
+func readError(i int, err error) error {
+	if fault := (interface{ Addr() uintptr })(nil); errors.As(err, &fault) {
+		panic(fault)
+	}
+	return fmt.Errorf("%w: batch %d: %w", ErrInvalid, i, err)
+}
+
+// A batch may take unpackRatio times its size in memory when it is unpacked, and unpackMinimum in any case.
+const (
+	unpackRatio   = 1000
+	unpackMinimum = 64 << 20
+)
+
+// limitedAllocator refuses to give more than is left. What is freed does not count: the memory is the
+// collector's.
+type limitedAllocator struct {
+	memory.Allocator
+	left int64
+}
+
+func (l *limitedAllocator) take(n int) {
+	if n < 0 || int64(n) > l.left {
+		panic(fmt.Errorf("it claims to unpack to more than %d times its size", unpackRatio))
+	}
+	l.left -= int64(n)
+}
+
+func (l *limitedAllocator) Allocate(n int) []byte {
+	l.take(n)
+	return l.Allocator.Allocate(n)
+}
+
+func (l *limitedAllocator) Reallocate(n int, b []byte) []byte {
+	l.take(n - min(n, len(b)))
+	return l.Allocator.Reallocate(n, b)
+}
