@@ -86,6 +86,7 @@ func OpenCatalog(path string) (*Catalog, error) {
 }
 
 func (c *Catalog) open() error {
+	removeIfThere(c.path + temporary) // of a shrink that was interrupted; if it stays it does no harm
 	info, err := os.Lstat(c.path)
 	created := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -357,16 +358,22 @@ func putLog(tx *bolt.Tx, log *logState, entries []*Entry) error {
 	return nil
 }
 
-// Close closes the database and writes its checksum beside it, for the next [OpenCatalog]. Closing
-// a catalog again is not an error.
+// Close closes the database, without the space that is no longer in use if that is most of it, and
+// writes its checksum beside it, for the next [OpenCatalog]. Closing a catalog again is not an error.
 func (c *Catalog) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.db == nil {
 		return nil
 	}
-	err := guard(c.db.Close)
-	c.db = nil
+	var err error
+	if c.err == nil && c.wasteful() {
+		err = c.shrink()
+	}
+	if c.db != nil { // as good as before, if it could not be made smaller
+		err = guard(c.db.Close)
+		c.db = nil
+	}
 	if err == nil && c.err == nil && !c.summed {
 		err = writeSum(c.path)
 	}
@@ -391,8 +398,8 @@ func (c *Catalog) Discard() error {
 // is as good as removed. On Windows it fails while the catalog is open.
 func RemoveCatalog(path string) error {
 	// The checksum goes last: alone it means nothing, and next to another database it means doubt.
-	for _, p := range []string{path, sumPath(path) + temporary, sumPath(path)} {
-		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, p := range []string{path + temporary, path, sumPath(path) + temporary, sumPath(path)} {
+		if err := removeIfThere(p); err != nil {
 			return fmt.Errorf("remove catalog: %w", err)
 		}
 	}

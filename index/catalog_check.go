@@ -92,22 +92,9 @@ type pageCheck struct {
 //
 // It reads every page that is in use, once.
 func checkPages(r io.ReaderAt, size int64) error {
-	metas := [2]boltMeta{}
-	b := make([]byte, pageHeader+metaSize)
-	for i := range metas {
-		if err := readFull(r, b, int64(i)*metas[0].pageSize); err != nil {
-			return err
-		}
-		var err error
-		if metas[i], err = parseMeta(b, uint64(i)); err != nil {
-			return err
-		}
-	}
-	// One transaction after the other writes its meta page to the other place. A damaged one would
-	// make bbolt take the older one for good; it may be, but the doubt is enough.
-	newer, older := metas[1], metas[0]
-	if newer.transaction < older.transaction {
-		newer, older = older, newer
+	newer, older, err := readMetas(r)
+	if err != nil {
+		return err
 	}
 	if newer.transaction-older.transaction != 1 || newer.pageSize != older.pageSize {
 		return fmt.Errorf("%w: its meta pages, of transactions %d and %d, don't belong together", ErrCatalog, older.transaction, newer.transaction)
@@ -139,6 +126,26 @@ func readFull(r io.ReaderAt, b []byte, offset int64) error {
 		return fmt.Errorf("%w: it ends at offset %d", ErrCatalog, offset+int64(n))
 	}
 	return err
+}
+
+// readMetas reads both meta pages. One transaction after the other writes its meta page to the other
+// place. A damaged one would make bbolt take the older one for good; it may be, but the doubt is
+// enough.
+func readMetas(r io.ReaderAt) (newer, older boltMeta, err error) {
+	var metas [2]boltMeta
+	b := make([]byte, pageHeader+metaSize)
+	for i := range metas {
+		if err := readFull(r, b, int64(i)*metas[0].pageSize); err != nil {
+			return newer, older, err
+		}
+		if metas[i], err = parseMeta(b, uint64(i)); err != nil {
+			return newer, older, err
+		}
+	}
+	if metas[0].transaction > metas[1].transaction {
+		return metas[0], metas[1], nil
+	}
+	return metas[1], metas[0], nil
 }
 
 func parseMeta(b []byte, id uint64) (m boltMeta, err error) {

@@ -91,7 +91,7 @@ func TestExchangeBeforeUnlink(t *testing.T) {
 	}
 	_, err = w.Close()
 	must(t, err)
-	_, err = st.Attach(path, nil)
+	_, err = st.Attach(context.Background(), path, nil)
 	must(t, err)
 	closeStore(t, st)
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -446,7 +447,12 @@ func TestCutWhileRecovering(t *testing.T) {
 			t.Fatalf("first cut %v: %v", cut, err)
 		}
 		// What the disk was given at its start is one operation after the other; cuts come after that.
-		again.cutFrom(t, "settle", 10, uint64(i))
+		events, err := second.Trace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		settled := slices.IndexFunc(events, func(e powercut.Event) bool { return e.Op == "settle" })
+		again.cutFrom(t, int64(settled)+1, 10, uint64(i))
 		if t.Failed() {
 			t.Fatalf("first cut %v", cut)
 		}

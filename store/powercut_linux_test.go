@@ -374,17 +374,16 @@ func TestPowerCuts(t *testing.T) {
 // cut makes cuts of what the disk has recorded and checks each.
 func (r *powerRun) cut(t *testing.T, n int, seed uint64) {
 	t.Helper()
-	r.cutFrom(t, "", n, seed)
+	r.cutFrom(t, 0, n, seed)
 }
 
-// cutFrom is cut of what was recorded after the first operation of some kind.
-func (r *powerRun) cutFrom(t *testing.T, kind string, n int, seed uint64) {
+// cutFrom is cut of what was recorded from some operation on.
+func (r *powerRun) cutFrom(t *testing.T, first int64, n int, seed uint64) {
 	t.Helper()
 	events, err := r.disk.Trace()
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := 1 + int64(slices.IndexFunc(events, func(e powercut.Event) bool { return e.Op == kind }))
 	var mu sync.Mutex
 	ahead, atRisk := 0, 0
 	cuts := powercut.Plan(events, first, n, seed)
