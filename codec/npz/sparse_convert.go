@@ -117,8 +117,8 @@ func (s *sparseReader) gcxs() (layout.Tensor, error) {
 	isRow := make([]bool, len(s.shape))
 	for i := range axes.Len() {
 		axis := axes.At(i)
-		if axis >= uint64(len(s.shape)) || isRow[axis] {
-			return nil, s.invalid("compressed_axes has axis %d, or has it twice", int64(axis))
+		if axis >= uint64(len(s.shape)) || i > 0 && axis <= axes.At(i-1) {
+			return nil, s.invalid("compressed_axes has to be axes in ascending order")
 		}
 		isRow[axis] = true
 		order = append(order, int(axis))

@@ -112,6 +112,9 @@ func (s *sparseWriter) coordinates(t *layout.COO) error {
 		}
 		return s.rest("coo", t, t.Data())
 	}
+	if t.NNZ() == 0 {
+		column = 0 // there is nothing to begin in
+	}
 	for axis, name := range []string{"row", "col"} {
 		d, err := layout.NewStrided(dtype, []int64{t.NNZ()}, []int64{row}, int64(axis)*column, indices)
 		if err != nil {

@@ -84,7 +84,9 @@ func (w *Writer) add(name string, encode func(io.Writer) error) error {
 	if _, ok := w.names[name]; ok {
 		return fmt.Errorf("%w: there is a member of that name", ErrUnsupported)
 	}
-	header := &zip.FileHeader{Name: name + extension, ModifiedDate: newYear1980}
+	header := &zip.FileHeader{Name: name + extension}
+	//lint:ignore SA1019 Modified, which is to be used instead, would add an extra field, and CreateRaw ignores it.
+	header.ModifiedDate = newYear1980
 	if len(header.Name) > math.MaxUint16 {
 		return fmt.Errorf("%w: a name of more than %d bytes", ErrUnsupported, math.MaxUint16-len(extension))
 	}
