@@ -76,6 +76,7 @@ bit. NAMEs may be followed by an index, as x[0:10], and a package can stand for 
 		completeArgs(newLs(), aFile, aName, aNew),
 		completeArgs(newStat(), aFile, aName, aNew),
 		completeArgs(newDescribe(), aFile, aName, aNew),
+		completeArgs(newPlot(), aFile, aName, aNew),
 		completeArgs(newDu(), aFile, aName, aNew),
 		completeArgs(newDiff(), aFile, aFile, aName, aNew))
 	addGroup(root, "Change",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 //	unlock                      close it again
 //	flip FILE OFFSET            invert a byte
 //	cut FILE SIZE               cut a file to a size
+//	ispng FILE WIDTH HEIGHT     make sure that a file is an image of this size
 //
 // and the variables $DIGITS, $NPY and $MATRICES, directories of testdata, and $LONG, the longest name
 // that a tensor can have.
@@ -70,6 +72,7 @@ func TestScript(t *testing.T) {
 			"unlock": scriptUnlock,
 			"flip":   scriptFlip,
 			"cut":    scriptCut,
+			"ispng":  scriptIsPNG,
 		},
 	})
 }
@@ -178,6 +181,18 @@ func scriptCut(ts *testscript.TestScript, neg bool, args []string) {
 	size, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
+}
+
+func scriptIsPNG(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 3, "ispng FILE WIDTH HEIGHT")
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	image, err := png.Decode(f)
+	ts.Check(err)
+	if got := fmt.Sprint(image.Bounds().Dx(), image.Bounds().Dy()); got != args[1]+" "+args[2] {
+		ts.Fatalf("%s is %s dots large", args[0], got)
+	}
 }
 
 // tstore returns the command, to be started as a process of its own.
