@@ -132,7 +132,8 @@ func (f *Frozen) readAt(offset, n int64) ([]byte, error) {
 // Lookup finds a name. In memory it takes no allocation, and two or three cache misses: a bucket
 // of the hash table, the head of the entry, its name. A tombstone is found, too.
 func (f *Frozen) Lookup(name string) (ref Ref, found bool, err error) {
-	return f.LookupHash(name, hashName(name))
+	found, err = f.LookupHash(name, hashName(name), &ref)
+	return ref, found, err
 }
 
 // Hash returns the hash of a name for [Frozen.LookupHash]: who looks into several indexes computes
@@ -148,22 +149,24 @@ func (f *Frozen) Touch(hash uint64) byte {
 	return f.b[frozenHeaderSize+bucketBytes*int64(home(hash, f.h.buckets))]
 }
 
-// LookupHash is [Frozen.Lookup] of a name with the given [Hash].
-func (f *Frozen) LookupHash(name string, hash uint64) (ref Ref, found bool, err error) {
+// LookupHash is [Frozen.Lookup] of a name with the given [Hash]. What it finds is put into ref, which
+// is zero if it finds nothing.
+func (f *Frozen) LookupHash(name string, hash uint64, ref *Ref) (found bool, err error) {
+	*ref = Ref{}
 	n := f.h.buckets
 	if n == 0 {
-		return f.lookupInOrder(name)
+		return f.lookupInOrder(name, ref)
 	}
 	i, tag := home(hash, n), hash&(1<<(64-slotOffsetBits)-1)
 	for range min(maxProbes, n) {
 		at := frozenHeaderSize + bucketBytes*int64(i)
 		b, err := f.view(at, bucketBytes)
 		if err != nil {
-			return Ref{}, false, err
+			return false, err
 		}
 		b = b[:bucketBytes:bucketBytes]
 		if crc32.Checksum(b[:bucketCRC], castagnoli) != binary.LittleEndian.Uint32(b[bucketCRC:]) {
-			return Ref{}, false, f.corrupt(at, "bucket has CRC %#x, not %#x", crc32.Checksum(b[:bucketCRC], castagnoli), binary.LittleEndian.Uint32(b[bucketCRC:]))
+			return false, f.corrupt(at, "bucket has CRC %#x, not %#x", crc32.Checksum(b[:bucketCRC], castagnoli), binary.LittleEndian.Uint32(b[bucketCRC:]))
 		}
 		for s := 0; s < bucketCount; s += 8 {
 			slot := binary.LittleEndian.Uint64(b[s:])
@@ -173,35 +176,35 @@ func (f *Frozen) LookupHash(name string, hash uint64) (ref Ref, found bool, err 
 			at := int64(slot&slotOffsetMask) * slotUnit
 			head, err := f.head(at)
 			if err != nil {
-				return Ref{}, false, err
+				return false, err
 			}
 			if string(head[frozenEntryHead:]) == name {
-				ref, err := f.ref(at, head)
-				return ref, err == nil, err
+				err := f.ref(at, head, ref)
+				return err == nil, err
 			}
 		}
 		if b[bucketSpilled] == 0 {
-			return Ref{}, false, nil
+			return false, nil
 		}
 		if i++; i == n {
 			i = 0
 		}
 	}
-	return f.lookupInOrder(name)
+	return f.lookupInOrder(name, ref)
 }
 
 // lookupInOrder finds a name that may have no place in the hash table.
-func (f *Frozen) lookupInOrder(name string) (Ref, bool, error) {
+func (f *Frozen) lookupInOrder(name string, ref *Ref) (bool, error) {
 	rank, found, err := f.search(name)
 	if !found || err != nil {
-		return Ref{}, false, err
+		return false, err
 	}
 	at, head, err := f.ranked(rank)
 	if err != nil {
-		return Ref{}, false, err
+		return false, err
 	}
-	ref, err := f.ref(at, head)
-	return ref, err == nil, err
+	err = f.ref(at, head, ref)
+	return err == nil, err
 }
 
 // search returns how many names are less than name, and whether the next one is name. Each step
@@ -273,36 +276,32 @@ func (f *Frozen) head(at int64) ([]byte, error) {
 	return b, nil
 }
 
-// ref reads the head of the entry at an offset.
-func (f *Frozen) ref(at int64, head []byte) (Ref, error) {
+// ref reads the head of the entry at an offset into r, which is zero after an error.
+func (f *Frozen) ref(at int64, head []byte, r *Ref) error {
 	if head[5] != 0 {
-		return Ref{}, fmt.Errorf("frozen index, offset %d: %w: a reserved byte of the entry is %d", at, ErrNewerFormat, head[5])
+		return fmt.Errorf("frozen index, offset %d: %w: a reserved byte of the entry is %d", at, ErrNewerFormat, head[5])
 	}
-	r := Ref{
-		Seq:     binary.LittleEndian.Uint64(head[16:]),
-		Segment: binary.LittleEndian.Uint64(head[24:]),
-		Offset:  int64(binary.LittleEndian.Uint64(head[32:])),
-		Length:  int64(binary.LittleEndian.Uint64(head[40:])),
-		CRC:     binary.LittleEndian.Uint32(head[48:]),
-		at:      at,
+	seq := binary.LittleEndian.Uint64(head[16:])
+	if seq < f.h.minSeq || seq > f.h.maxSeq {
+		return f.corrupt(at, "sequence number %d is not between %d and %d", seq, f.h.minSeq, f.h.maxSeq)
 	}
-	if r.Seq < f.h.minSeq || r.Seq > f.h.maxSeq {
-		return Ref{}, f.corrupt(at, "sequence number %d is not between %d and %d", r.Seq, f.h.minSeq, f.h.maxSeq)
-	}
+	offset, length := int64(binary.LittleEndian.Uint64(head[32:])), int64(binary.LittleEndian.Uint64(head[40:]))
 	switch head[4] {
 	case kindPut:
-		if err := checkLocation(r.Offset, r.Length); err != nil {
-			return Ref{}, fmt.Errorf("frozen index, offset %d: %w", at, err)
+		if err := checkLocation(offset, length); err != nil {
+			return fmt.Errorf("frozen index, offset %d: %w", at, err)
 		}
 	case kindTombstone:
 		if !isZero(head[24:frozenEntryHead]) || !isZero(head[12:16]) {
-			return Ref{}, f.corrupt(at, "a tombstone with a record or a description")
+			return f.corrupt(at, "a tombstone with a record or a description")
 		}
-		r.Deleted = true
 	default:
-		return Ref{}, fmt.Errorf("frozen index, offset %d: %w: an entry of kind %d", at, ErrNewerFormat, head[4])
+		return fmt.Errorf("frozen index, offset %d: %w: an entry of kind %d", at, ErrNewerFormat, head[4])
 	}
-	return r, nil
+	r.Seq, r.Deleted, r.at = seq, head[4] == kindTombstone, at
+	r.Segment, r.Offset, r.Length = binary.LittleEndian.Uint64(head[24:]), offset, length
+	r.CRC = binary.LittleEndian.Uint32(head[48:])
+	return nil
 }
 
 // Entry returns all that the index knows of the name that ref was found under. The entry is the
@@ -316,8 +315,8 @@ func (f *Frozen) Entry(ref Ref) (*Entry, error) {
 }
 
 func (f *Frozen) entry(at int64, head []byte) (*Entry, error) {
-	r, err := f.ref(at, head)
-	if err != nil {
+	var r Ref
+	if err := f.ref(at, head, &r); err != nil {
 		return nil, err
 	}
 	e := &Entry{

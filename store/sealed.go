@@ -71,26 +71,28 @@ func fromIndex(err error) error {
 }
 
 // lookup returns where the record of name lies, if the log says anything of it.
-func (l *sealedSegment) lookup(name string) (index.Ref, bool, error) {
-	return l.lookupHash(name, index.Hash(name))
+func (l *sealedSegment) lookup(name string) (ref index.Ref, ok bool, err error) {
+	ok, err = l.lookupHash(name, index.Hash(name), &ref)
+	return ref, ok, err
 }
 
-// lookupHash is lookup of a name whose hash is known.
-func (l *sealedSegment) lookupHash(name string, hash uint64) (index.Ref, bool, error) {
+// lookupHash is lookup of a name whose hash is known. What it finds is put into ref.
+func (l *sealedSegment) lookupHash(name string, hash uint64, ref *index.Ref) (ok bool, err error) {
 	inner := name
 	if a := l.attached; a != nil {
-		var ok bool
 		if inner, ok = a.inside(name); !ok {
-			return index.Ref{}, false, nil
+			return false, nil
 		}
 		hash = index.Hash(inner)
 	}
-	ref, ok, err := l.frozen.LookupHash(inner, hash)
-	if err != nil {
-		return ref, false, l.wrap(name, err)
+	if ok, err = l.frozen.LookupHash(inner, hash, ref); err != nil {
+		return false, l.wrap(name, err)
 	}
-	if ok && ref.Segment != 0 && l.file.Header.Kind == segment.KindPackage {
-		return ref, false, l.wrap(name, errElsewhere)
+	if !ok {
+		return false, nil
+	}
+	if ref.Segment != 0 && l.file.Header.Kind == segment.KindPackage {
+		return false, l.wrap(name, errElsewhere)
 	}
 	if ref.Segment == 0 {
 		ref.Segment = l.file.Number
@@ -98,7 +100,7 @@ func (l *sealedSegment) lookupHash(name string, hash uint64) (index.Ref, bool, e
 	if l.attached != nil {
 		ref.Seq = l.attached.seq
 	}
-	return ref, ok, nil
+	return true, nil
 }
 
 // entry returns all that the log says of what lookup has found.

@@ -61,11 +61,11 @@ func (f *found) describe(name string) (*Entry, error) {
 func (st *state) find(name string) (found, error) { return st.resolve(name, st.open.Get(name)) }
 
 // resolve is find, given what the unsealed logs have of name, which may be nil.
-func (st *state) resolve(name string, open *Entry) (found, error) {
+func (st *state) resolve(name string, open *Entry) (f found, err error) {
 	if open != nil && !st.counts(open.Deleted, open.Segment) {
 		open = nil
 	}
-	f := found{entry: open}
+	f.entry = open
 	exists := open != nil && !open.Deleted
 	var seq uint64
 	if open != nil {
@@ -82,16 +82,17 @@ func (st *state) resolve(name string, open *Entry) (found, error) {
 		}
 		keepByte(touched)
 	}
+	var ref index.Ref
 	for _, l := range st.sealed {
 		if (open != nil || f.log != nil) && l.last <= seq {
 			break // nor can an older log say anything newer
 		}
-		ref, ok, err := l.lookupHash(name, hash)
+		ok, err := l.lookupHash(name, hash, &ref)
 		if err != nil {
 			return found{}, err
 		}
 		if ok && ref.Seq >= seq && st.counts(ref.Deleted, ref.Segment) {
-			f, seq, exists = found{log: l, ref: ref}, ref.Seq, !ref.Deleted
+			f.entry, f.log, f.ref, seq, exists = nil, l, ref, ref.Seq, !ref.Deleted
 		}
 	}
 	if !exists {
