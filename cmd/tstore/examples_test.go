@@ -146,6 +146,7 @@ func makeExamples(t *testing.T, sh *shell, dir string) {
 	for name, x := range map[string]layout.Tensor{
 		"train/x": x, "train/y": layout.DenseOf(arange[int64](20), 20), "meta/z": m, "old/z": m, "older/z": m, "new/x": m,
 		"x": m, "weights": layout.DenseOf([]layout.BF16{1, 2, 3, 4}, 2, 2), "graph": graph, "backup/x": x,
+		"picture": layout.DenseOf(arange[uint8](4*5*3), 4, 5, 3),
 	} {
 		if err := st.Put(name, x); err != nil {
 			t.Fatal(err)
@@ -169,6 +170,9 @@ func makeExamples(t *testing.T, sh *shell, dir string) {
 		cp digits_labels.npy arrays/labels.npy; cp digits_labels.npy more/more.npy; cp digits_labels.npy arrays/old/x.npy
 		tstore get mystore x -o x.npy; tstore get mystore train/x -o images.npy; cp x.npy labels.npy
 		cp '`+matrices+`'/pores_1.mtx graph.mtx; gzip -k graph.mtx
+		tstore export mystore model.safetensors train/ --strip train/
+		tstore export mystore arrays.npz train/
+		tstore get mystore x -o table.csv.gz; tstore get mystore picture -o image.png
 		tstore import sizes digits_images.npy digits_labels.npy labels.npy --prefix train/
 		tstore import sizes digits_images.npy digits_labels.npy labels.npy
 		tstore cp -r mystore train/ sizes other/

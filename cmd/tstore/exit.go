@@ -11,10 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tstore/tstore/cmd/tstore/internal/arrowfile"
 	"github.com/tstore/tstore/cmd/tstore/internal/summary"
 	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/codec/csv"
 	"github.com/tstore/tstore/codec/mtx"
 	"github.com/tstore/tstore/codec/npy"
+	"github.com/tstore/tstore/codec/npz"
+	"github.com/tstore/tstore/codec/png"
+	"github.com/tstore/tstore/codec/safetensors"
 	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
 )
@@ -83,6 +88,16 @@ var hints = []struct {
 	{npy.ErrTruncated, exitCorrupt, "make or copy the file again"},
 	{mtx.ErrInvalid, exitCorrupt, "make the file again"},
 	{mtx.ErrTruncated, exitCorrupt, "make or copy the file again"},
+	{npz.ErrInvalid, exitCorrupt, "make the file again"},
+	{npz.ErrTruncated, exitCorrupt, "make or copy the file again"},
+	{safetensors.ErrInvalid, exitCorrupt, "make the file again"},
+	{safetensors.ErrTruncated, exitCorrupt, "make or copy the file again"},
+	{arrowfile.ErrInvalid, exitCorrupt, "make the file again"},
+	{arrowfile.ErrTruncated, exitCorrupt, "make or copy the file again"},
+	{csv.ErrInvalid, exitCorrupt, "correct the file"},
+	{png.ErrInvalid, exitCorrupt, "make the file again"},
+	{png.ErrTruncated, exitCorrupt, "make or copy the file again"},
+	{errCompressed, exitCorrupt, "make or copy the file again"},
 	{codec.ErrInvalid, exitCorrupt, "make the file again"},
 	{codec.ErrTruncated, exitCorrupt, "make or copy the file again"},
 	{codec.ErrEndOfStream, exitCorrupt, "make the file again"},

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store"
 )
 
 // content is one tensor with what belongs to it, on its way from a file to a store or back.
@@ -14,39 +17,110 @@ type content struct {
 	tensor layout.Tensor
 	attrs  []layout.Attr
 
+	// name is what the tensor is called in the store, on its way from there.
+	name string
+
 	// message is the Arrow message that tensor lies in, if it came as one.
 	message []byte
 }
 
 // format is a kind of file.
 type format struct {
-	name       string   // for --format
-	extensions []string // with the dot, lower case
-	magic      string   // first bytes of every file, or empty if there is no telling
-	dense      bool     // it holds dense tensors only
+	name       string                // for --format
+	extensions []string              // with the dot, lower case
+	begins     func(b []byte) bool   // whether a file begins like one of these; nil if there is no telling
+	dense      func(many bool) bool  // whether it holds dense tensors only; nil if it never does
+	attrs      func(key string) bool // whether it keeps an attribute; nil if it keeps all
 
-	// read returns what is in a file. The content may lie in b.
-	read func(b []byte) (content, error)
-	// write writes a file.
+	// read returns what is in a file. The contents may lie in it.
+	read func(in *input, o readOptions) (*archive, error)
+
+	// write writes a file of one tensor; nil for files that are only read.
 	write func(w io.Writer, c content) error
+
+	// writeAll writes a file of any number of tensors, in the order of heads; nil if a file has one. A
+	// tensor is valid until the next is asked for.
+	writeAll func(w io.Writer, heads []*store.Entry, tensor func(i int) (*layout.Dense, error)) error
+}
+
+// readOptions say how a file is read.
+type readOptions struct {
+	// header says whether a table has a header: auto, yes or no.
+	header string
+
+	// inPlace says that tensors are only copied, so that they may lie at any alignment.
+	inPlace bool
+}
+
+// archive is what is in a file.
+type archive struct {
+	members []member
+	skipped []skipped // what is no tensor, by its name in the file
+}
+
+// member is a tensor in a file.
+type member struct {
+	// name is what the file calls it. It is empty if the file is one tensor.
+	name string
+
+	// load returns the tensor. It may lie in the file.
+	load func() (content, error)
+}
+
+// skipped is a file, or a part of one, that is left out.
+type skipped struct {
+	path string
+	why  string
+}
+
+// single makes a function that reads a file of one tensor from one that decodes it.
+func single(decode func(b []byte, o readOptions) (content, error)) func(*input, readOptions) (*archive, error) {
+	return func(in *input, o readOptions) (*archive, error) {
+		load := func() (content, error) { return decode(in.bytes, o) }
+		return &archive{members: []member{{load: load}}}, nil
+	}
+}
+
+func always(bool) bool  { return true }
+func never(string) bool { return false }
+
+// startsWith makes a function that looks at the first bytes of a file.
+func startsWith(magic string) func(b []byte) bool {
+	return func(b []byte) bool { return strings.HasPrefix(string(b[:min(len(b), len(magic))]), magic) }
 }
 
 // formats are the kinds of file that tensors come from and go to.
-var formats = []*format{npyFormat, msgFormat, mtxFormat, mtxGzipFormat}
-
-// formatNames returns the values of --format, as "npy or msg".
-func formatNames() string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = f.name
-	}
-	return listOr(names)
+var formats = []*format{
+	npyFormat, npzFormat, safetensorsFormat, indexFormat, msgFormat, arrowFormat, arrowStreamFormat,
+	mtxFormat, csvFormat, tsvFormat, pngFormat,
 }
 
-func formatExtensions() string {
+// reads, writes and holdsMany say what a format is for.
+func reads(f *format) bool     { return f.name != "" }
+func writes(f *format) bool    { return f.write != nil }
+func holdsMany(f *format) bool { return f.writeAll != nil }
+
+// formatNames returns the values of --format, as "npy or msg".
+func formatNames(which func(*format) bool) string {
+	return listOr(formatList(which))
+}
+
+func formatList(which func(*format) bool) []string {
+	var names []string
+	for _, f := range formats {
+		if f.name != "" && which(f) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+func formatExtensions(which func(*format) bool) string {
 	var all []string
 	for _, f := range formats {
-		all = append(all, f.extensions...)
+		if which(f) {
+			all = append(all, f.extensions...)
+		}
 	}
 	return listOr(all)
 }
@@ -60,39 +134,89 @@ func listOr(items []string) string {
 	return strings.Join(items[:last], ", ") + " or " + items[last]
 }
 
-// splitExtension splits the name of a file from the extension of a known format, if it has one.
-func splitExtension(path string) (stem string, f *format) {
-	lower := strings.ToLower(path)
+// splitExtension splits the name of a file from the extension of a known format, if it has one, and from
+// that of a compression behind it.
+func splitExtension(path string) (stem string, f *format, c *compression) {
+	stem, c = splitCompression(path)
+	lower := strings.ToLower(stem)
 	for _, f := range formats {
 		for _, ext := range f.extensions {
 			if strings.HasSuffix(lower, ext) {
-				return path[:len(path)-len(ext)], f
+				return stem[:len(stem)-len(ext)], f, c
 			}
 		}
 	}
-	return strings.TrimSuffix(path, filepath.Ext(path)), nil
+	return strings.TrimSuffix(stem, filepath.Ext(stem)), nil, c
 }
 
 // pickFormat returns the format of a file: the one asked for with --format, or else the one of the
-// file's extension. It may be nil where neither says anything.
-func pickFormat(flag, path string) (*format, error) {
-	if flag != "" {
-		i := slices.IndexFunc(formats, func(f *format) bool { return f.name == flag })
-		if i < 0 {
-			return nil, usagef("unknown format %q; --format is %s", flag, formatNames())
-		}
-		return formats[i], nil
+// file's extension. It may be nil where neither says anything. A compression goes with either.
+func pickFormat(flag, path string, which func(*format) bool) (*format, *compression, error) {
+	if flag == "" {
+		_, f, c := splitExtension(path)
+		return f, c, nil
 	}
-	_, f := splitExtension(path)
-	return f, nil
+	name, c := splitCompression(flag)
+	i := slices.IndexFunc(formats, func(f *format) bool { return f.name != "" && f.name == name && which(f) })
+	if i < 0 {
+		return nil, nil, usagef("unknown format %q; --format is %s, with .gz or .zst behind it if compressed", flag, formatNames(which))
+	}
+	if c == nil {
+		_, c = splitCompression(path)
+	}
+	return formats[i], c, nil
 }
 
 // sniff returns the format whose files begin like b, or nil.
 func sniff(b []byte) *format {
 	for _, f := range formats {
-		if f.magic != "" && len(b) >= len(f.magic) && string(b[:len(f.magic)]) == f.magic {
+		if f.begins != nil && f.begins(b) {
 			return f
 		}
 	}
 	return nil
+}
+
+// holds returns the attributes that a format keeps.
+func (f *format) holds(attrs []layout.Attr) []layout.Attr {
+	if f.attrs == nil {
+		return attrs
+	}
+	return slices.DeleteFunc(slices.Clone(attrs), func(a layout.Attr) bool { return !f.attrs(a.Key) })
+}
+
+// errNoFormat says that nothing tells what a file is.
+var errNoFormat = errors.New("nothing tells its format")
+
+// readArchive returns what is in an input, of the format that a flag asks for, or else of that of its name
+// or its first bytes.
+func readArchive(in *input, flag string, o readOptions) (*format, *archive, error) {
+	f, _, err := pickFormat(flag, in.path, reads)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f == nil {
+		f = sniff(in.bytes)
+	}
+	if f == nil {
+		return nil, nil, usagef("%s: %v; files are called %s, or give --format %s", in.path, errNoFormat, formatExtensions(reads), formatNames(reads))
+	}
+	a, err := f.read(in, o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", in.path, err)
+	}
+	for i := range a.members {
+		load, name := a.members[i].load, a.members[i].name
+		a.members[i].load = func() (content, error) {
+			c, err := load()
+			switch {
+			case err != nil && name != "" && !strings.Contains(err.Error(), name):
+				err = fmt.Errorf("%s: %q: %w", in.path, name, err)
+			case err != nil:
+				err = fmt.Errorf("%s: %w", in.path, err)
+			}
+			return c, err
+		}
+	}
+	return f, a, nil
 }

@@ -12,8 +12,8 @@ import (
 var msgFormat = &format{
 	name:       "msg",
 	extensions: []string{".msg"},
-	magic:      "\xff\xff\xff\xff",
-	read: func(b []byte) (content, error) {
+	begins:     beginsWithTensor,
+	read: single(func(b []byte, _ readOptions) (content, error) {
 		head, err := codec.ParseHead(b)
 		if err != nil {
 			return content{}, err
@@ -26,7 +26,7 @@ var msgFormat = &format{
 			return content{}, err
 		}
 		return content{tensor: t, attrs: codec.DecodeAttrs(&head), message: b}, nil
-	},
+	}),
 	write: func(w io.Writer, c content) error {
 		r, err := codec.Encode(c.tensor, c.attrs)
 		if err != nil {

@@ -10,14 +10,15 @@ import (
 var npyFormat = &format{
 	name:       "npy",
 	extensions: []string{".npy"},
-	magic:      "\x93NUMPY",
-	dense:      true,
-	read: func(b []byte) (content, error) {
+	begins:     startsWith("\x93NUMPY"),
+	dense:      always,
+	attrs:      never,
+	read: single(func(b []byte, _ readOptions) (content, error) {
 		d, err := npy.Decode(b)
 		if err != nil {
 			return content{}, err
 		}
 		return content{tensor: d}, nil
-	},
+	}),
 	write: func(w io.Writer, c content) error { return npy.Encode(w, c.tensor) },
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,8 +45,8 @@ NAME may be followed by an index in brackets, as NumPy has it; then only that pa
 		Args: names("STORE", "NAME"),
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE` instead of printing the values")
-	cmd.Flags().StringVar(&formatName, "format", "", "`FORMAT` of FILE, if its extension does not tell: "+formatNames())
-	completeFlag(cmd, "format", "npy", "msg", "mtx", "mtx.gz")
+	cmd.Flags().StringVar(&formatName, "format", "", "`FORMAT` of FILE, if its extension does not tell: "+formatNames(writes))
+	completeFlag(cmd, "format", formatList(writes)...)
 	to.addTo(cmd, "convert to")
 	cmd.Flags().BoolVar(&raw, "raw", false, "write the bits of each element as unsigned integers, for types that the format lacks")
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
@@ -62,26 +63,33 @@ NAME may be followed by an index in brackets, as NumPy has it; then only that pa
 		if file == "" {
 			return usagef("-o needs the name of a file, or - for standard output")
 		}
-		f, err := pickFormat(formatName, file)
+		f, packing, err := pickFormat(formatName, file, writes)
 		if err != nil {
 			return err
 		}
-		if f == nil {
-			return usagef("-o %s: nothing tells its format; call it %s, or give --format %s", file, formatExtensions(), formatNames())
+		if f == nil || f.write == nil {
+			return usagef("-o %s: %v; call it %s, or give --format %s", file, errNoFormat, formatExtensions(writes), formatNames(writes))
 		}
-		return saveTensor(cmd, path, name, file, f, &to, raw)
+		return saveTensor(cmd, path, name, target{file, f, packing}, &to, raw)
 	})
 	return cmd
 }
 
+// target is a file that is written.
+type target struct {
+	file        string
+	format      *format
+	compression *compression
+}
+
 // saveTensor writes a tensor to a file.
-func saveTensor(cmd *cobra.Command, path, name, file string, f *format, to *layoutFlag, raw bool) error {
+func saveTensor(cmd *cobra.Command, path, name string, out target, to *layoutFlag, raw bool) error {
 	return withSelection(path, name, func(st *store.Store, snap *store.Snapshot, s *selection) error {
 		t, err := s.read(st, snap)
 		if err != nil {
 			return err
 		}
-		if t, err = to.convert(t); err == nil && (f.dense || raw) && t.Layout() != layout.LayoutDense {
+		if t, err = to.convert(t); err == nil && (out.format.dense != nil && out.format.dense(false) || raw) && t.Layout() != layout.LayoutDense {
 			t, err = convertTensor(t, layout.LayoutDense)
 		}
 		if err == nil && raw {
@@ -94,9 +102,11 @@ func saveTensor(cmd *cobra.Command, path, name, file string, f *format, to *layo
 		if d, ok := t.(*layout.Dense); ok {
 			size = d.NumBytes()
 		}
-		err = writeOutput(cmd, file, size, func(w io.Writer) error {
-			return f.write(w, content{tensor: t, attrs: s.entry.Attrs})
-		})
+		c := content{tensor: t, attrs: s.entry.Attrs, name: s.entry.Name}
+		if s.index != nil { // its columns may be others
+			c.attrs = slices.DeleteFunc(slices.Clone(c.attrs), func(a layout.Attr) bool { return a.Key == headerKey })
+		}
+		err = writeOutput(cmd, out.file, size, compressed(out.compression, func(w io.Writer) error { return out.format.write(w, c) }))
 		if err != nil {
 			err = &outputError{err}
 		}

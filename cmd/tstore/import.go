@@ -1,94 +1,278 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
 )
 
 func newImport() *cobra.Command {
 	var flags contentFlags
-	var prefix string
+	var from sourceFlags
+	var dryRun, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "import STORE FILE...",
 		Short: "Store many files, named after them, as one batch",
-		Long: `Store the array of each FILE under the file's name without directory and extension, as one batch:
-all of them become visible at once, and if one can't be stored, none is. The store is created if
-there is none.`,
+		Long: `Store what is in each FILE under the file's name without directory and extension, as one batch: all
+tensors become visible at once, and if one can't be stored, none is. The store is created if there is
+none. Tensors that have such a name already are replaced.
+
+A FILE of many tensors (.npz, .safetensors, .arrow, or the index of a set of .safetensors files) gives
+NAME/TENSOR for each. A FILE that is a directory stands for the files in it, at any depth, named after
+their paths there. FILE - is standard input, whose tensors have the names that it gives them.
+
+What is skipped is said on standard error, with the reason. --dry-run reads everything, says what would
+be stored, and changes nothing.`,
 		Example: `  tstore import mystore *.npy
   tstore import mystore images.npy labels.npy --prefix train/
-  tstore import mystore *.npy --attr source=camera2`,
+  tstore import mystore *.npy --attr source=camera2
+  tstore import mystore arrays/ --exclude 'old/*' --dry-run
+  tstore import mystore model.safetensors --strip model/ --prefix weights/
+  tstore import mystore model.safetensors --map model/decoder.=d/ --layout auto
+  tstore import mystore arrays.npz table.csv.gz image.png`,
 		Args: namesAndMore("STORE", "FILE"),
 	}
 	flags.add(cmd)
-	cmd.Flags().StringVar(&prefix, "prefix", "", "`TEXT` to put before each name, as train/")
+	from.rename.addTo(cmd)
+	addExclude(cmd, &from.exclude, "files, directories and tensors whose name or path")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be stored, and store nothing")
+	jsonFlag(cmd, &asJSON)
 	wait := lockFlag(cmd)
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
-		path, files := args[0], args[1:]
 		if err := flags.parse(); err != nil {
 			return err
 		}
-		names, err := importNames(files, prefix)
+		if err := from.rename.parse(); err != nil {
+			return err
+		}
+		if err := checkPatterns(from.exclude); err != nil {
+			return err
+		}
+		from.format, from.read = flags.format, flags.readOptions()
+		s, err := findSources(cmd, args[1:], &from)
 		if err != nil {
 			return err
 		}
-		// All files are opened and decoded before the store is touched. They are maps, so this
-		// takes no memory, and what is wrong with one of them is known before anything is written.
-		contents := make([]content, len(files))
-		var total int64
-		for i, file := range files {
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-			in, err := openInput(cmd, file)
-			if err != nil {
-				return err
-			}
-			defer in.close()
-			total += int64(len(in.bytes))
-			if contents[i], err = flags.read(in); err != nil {
-				return err
-			}
+		defer s.close()
+		if len(s.all) == 0 {
+			return fmt.Errorf("%s: %w; files of tensors are called %s", listOr(args[1:]), errNoTensors, formatExtensions(reads))
 		}
-		progress := newProgress(cmd, "importing", total)
-		defer progress.end()
-		defer progress.watch(path)()
-		return update(cmd, path, store.Options{LockWait: *wait}, func(tx *store.Tx) error {
-			for i, c := range contents {
-				if err := cmd.Context().Err(); err != nil {
-					return err
-				}
-				if err := c.put(tx, names[i]); err != nil {
-					return fmt.Errorf("%s: %w", files[i], err)
-				}
-			}
-			return nil
-		})
+		done := imported{store: args[0], dryRun: dryRun, skipped: s.skipped}
+		if dryRun {
+			err = done.look(cmd, s, &flags)
+		} else {
+			err = done.run(cmd, s, &flags, store.Options{LockWait: *wait})
+		}
+		if err != nil {
+			return err
+		}
+		return done.report(cmd, asJSON)
 	})
 	return cmd
 }
 
-// importNames returns the names that files are stored under.
-func importNames(files []string, prefix string) ([]string, error) {
-	names := make([]string, len(files))
-	from := make(map[string]string, len(files))
-	for i, file := range files {
-		if file == "-" {
-			return nil, usagef("standard input has no name to store it under; use \"tstore put STORE NAME -\"")
-		}
-		stem, _ := splitExtension(filepath.Base(file))
-		name := prefix + stem
-		if err := store.CheckName(name); err != nil {
-			return nil, usagef("%s: %v", file, err)
-		}
-		if other, ok := from[name]; ok {
-			return nil, usagef("%s and %s would both be called %q; import them one at a time with different --prefix", other, file, name)
-		}
-		from[name] = file
-		names[i] = name
+// imported is what was imported, or would be.
+type imported struct {
+	store    string
+	dryRun   bool
+	tensors  []importedTensor
+	bytes    int64
+	replaced int64
+	skipped  []skipped
+}
+
+type importedTensor struct {
+	name string
+	from string // a file, or a tensor in one
+	what string // of the tensor: type, shape and layout
+}
+
+// add counts a tensor.
+func (done *imported) add(x source, c content) {
+	t := c.tensor
+	what := fmt.Sprintf("%v %s %v", t.DType(), shapeText(t.Shape(), t.DimNames()), t.Layout())
+	done.tensors = append(done.tensors, importedTensor{x.name, x.file.what(x.member), what})
+	done.bytes += tensorBytes(t)
+}
+
+// inputError is an error that is about what is read, not about the store.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+// plainInput drops what was said about a store, or a file that is written, from an error about what is read.
+func plainInput(err error) error {
+	var about *inputError
+	if errors.As(err, &about) {
+		return about.err
 	}
-	return names, nil
+	return err
+}
+
+// run stores the tensors.
+func (done *imported) run(cmd *cobra.Command, s *sources, flags *contentFlags, o store.Options) error {
+	progress := newProgress(cmd, "importing", s.size)
+	defer progress.end()
+	defer progress.watch(done.store)()
+	var k *kept
+	defer func() {
+		if k != nil {
+			k.close()
+		}
+	}()
+	err := update(cmd, done.store, o, func(tx *store.Tx) error {
+		k = newKept(cmd, tx)
+		err := s.each(flags, func(x source, c content) (bool, error) {
+			switch _, err := tx.Stat(x.name); {
+			case err == nil:
+				done.replaced++
+			case !errors.Is(err, store.ErrNotFound):
+				return false, err
+			}
+			done.add(x, c)
+			lies, err := k.put(x.name, c, x.file.in)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", x.file.what(x.member), err)
+			}
+			return lies, err
+		})
+		if err != nil {
+			return err
+		}
+		return k.finish()
+	})
+	return plainInput(err)
+}
+
+// look reads the tensors and stores none.
+func (done *imported) look(cmd *cobra.Command, s *sources, flags *contentFlags) error {
+	progress := newProgress(cmd, "reading", s.size)
+	defer progress.end()
+	return plainInput(s.each(flags, func(x source, c content) (bool, error) {
+		done.add(x, c)
+		return false, nil
+	}))
+}
+
+// each loads one tensor after the other, file by file. use reports whether a tensor that it was given still
+// lies in its file, which then stays open.
+func (s *sources) each(flags *contentFlags, use func(x source, c content) (lies bool, err error)) error {
+	lies := false
+	for i, x := range s.all {
+		if err := s.cmd.Context().Err(); err != nil {
+			return err
+		}
+		if _, err := x.file.open(s.cmd, s.flags); err != nil {
+			return &inputError{err}
+		}
+		c, err := x.file.load(x.member)
+		if err == nil {
+			c, err = flags.apply(c, x.file.in.path)
+		}
+		if err != nil {
+			if len(s.all) > 1 {
+				err = fmt.Errorf("%w (--exclude leaves it out)", err)
+			}
+			return &inputError{err}
+		}
+		here, err := use(x, c)
+		if err != nil {
+			return err
+		}
+		lies = lies || here
+		if i+1 == len(s.all) || s.all[i+1].file != x.file {
+			if !lies {
+				x.file.close()
+			}
+			lies = false
+		}
+	}
+	return nil
+}
+
+// report says what was imported.
+func (done *imported) report(cmd *cobra.Command, asJSON bool) error {
+	if asJSON {
+		b := append([]byte(`{"store":`), appendString(nil, done.store)...)
+		b = strconv.AppendBool(append(b, `,"dry_run":`...), done.dryRun)
+		b = appendInt(b, "tensors", int64(len(done.tensors)))
+		b = appendInt(b, "bytes", done.bytes)
+		b = appendInt(b, "replaced", done.replaced)
+		b = append(b, `,"imported":[`...)
+		for i, t := range done.tensors {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendString(append(b, `{"name":`...), t.name)
+			b = append(appendString(append(b, `,"from":`...), t.from), '}')
+		}
+		b = appendSkipped(append(b, ']'), done.skipped)
+		_, err := cmd.OutOrStdout().Write(append(b, "}\n"...))
+		return err
+	}
+	reportSkipped(cmd, done.skipped)
+	if done.dryRun {
+		for _, t := range done.tensors {
+			if err := say(cmd, "%s  %s  from %s", printable(t.name), printable(t.what), printable(t.from)); err != nil {
+				return err
+			}
+		}
+		return say(cmd, "would import %s, %s", count(len(done.tensors), "tensor"), roundBytes(done.bytes))
+	}
+	replaced := ""
+	if done.replaced > 0 {
+		replaced = fmt.Sprintf(", %d in place of others", done.replaced)
+	}
+	return say(cmd, "imported %s, %s%s", count(len(done.tensors), "tensor"), roundBytes(done.bytes), replaced)
+}
+
+// skippedShown is how many files that were skipped are named.
+const skippedShown = 10
+
+// reportSkipped says what was left out.
+func reportSkipped(cmd *cobra.Command, all []skipped) {
+	if quiet(cmd) {
+		return
+	}
+	for i, s := range all {
+		if i == skippedShown && len(all) > skippedShown+1 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "skipped %d more; --json lists them\n", len(all)-i)
+			break
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "skipped %s: %s\n", printable(s.path), s.why)
+	}
+}
+
+// appendSkipped appends a key, which is not the first of its object, with what was left out.
+func appendSkipped(b []byte, all []skipped) []byte {
+	b = append(b, `,"skipped":[`...)
+	for i, s := range all {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(append(b, `{"file":`...), s.path)
+		b = append(appendString(append(b, `,"why":`...), s.why), '}')
+	}
+	return append(b, ']')
+}
+
+// tensorBytes returns the bytes of a tensor's elements and indices.
+func tensorBytes(t layout.Tensor) int64 {
+	if d, ok := t.(*layout.Dense); ok {
+		return d.NumBytes()
+	}
+	n := int64(0)
+	if r, err := codec.Encode(t, nil); err == nil {
+		for length := range r.Buffers() {
+			n += length
+		}
+	}
+	return n
 }

@@ -71,7 +71,8 @@ bit. NAMEs may be followed by an index, as x[0:10], and a package can stand for 
 	addGroup(root, "Put in and take out",
 		completeArgs(newPut(), aFile, aNew, aFile),
 		completeArgs(newImport(), aFile),
-		completeArgs(newGet(), aFile, aName, aNew))
+		completeArgs(newGet(), aFile, aName, aNew),
+		completeArgs(newExport(), aFile, aFile, aName))
 	addGroup(root, "Look",
 		completeArgs(newLs(), aFile, aName, aNew),
 		completeArgs(newStat(), aFile, aName, aNew),

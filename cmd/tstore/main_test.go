@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image/png"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,7 +114,7 @@ func scriptArange(ts *testscript.TestScript, neg bool, args []string) {
 		n *= shape[i]
 	}
 	file := ts.MkAbs(args[0])
-	_, format := splitExtension(file)
+	_, format, packing := splitExtension(file)
 	if format == nil {
 		ts.Fatalf("%s has no known extension", args[0])
 	}
@@ -136,7 +137,8 @@ func scriptArange(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	f, err := os.Create(file)
 	ts.Check(err)
-	ts.Check(format.write(f, content{tensor: d}))
+	write := func(w io.Writer) error { return format.write(w, content{tensor: d, name: "arange"}) }
+	ts.Check(compressed(packing, write)(f))
 	ts.Check(f.Close())
 }
 

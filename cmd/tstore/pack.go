@@ -128,20 +128,11 @@ type packed struct {
 	skipped []skipped
 }
 
-// skippedShown is how many files that were skipped are named.
-const skippedShown = 10
-
 // report says what was packed. If the package itself went to standard output, there is no place for
 // it.
 func (p *packed) report(cmd *cobra.Command, asJSON bool) error {
-	if !quiet(cmd) && !asJSON {
-		for i, s := range p.skipped {
-			if i == skippedShown && len(p.skipped) > skippedShown+1 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "skipped %d more; --json lists them\n", len(p.skipped)-i)
-				break
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "skipped %s: %s\n", printable(s.path), s.why)
-		}
+	if !asJSON {
+		reportSkipped(cmd, p.skipped)
 	}
 	if p.path == "-" {
 		return nil
@@ -151,15 +142,8 @@ func (p *packed) report(cmd *cobra.Command, asJSON bool) error {
 		b = appendInt(b, "tensors", p.tensors)
 		b = appendInt(b, "bytes", p.bytes)
 		b = appendString(append(b, `,"digest":`...), p.digest.String())
-		b = append(b, `,"skipped":[`...)
-		for i, s := range p.skipped {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendString(append(b, `{"file":`...), s.path)
-			b = append(appendString(append(b, `,"why":`...), s.why), '}')
-		}
-		_, err := cmd.OutOrStdout().Write(append(b, "]}\n"...))
+		b = appendSkipped(b, p.skipped)
+		_, err := cmd.OutOrStdout().Write(append(b, "}\n"...))
 		return err
 	}
 	return say(cmd, "packed %s, %s, digest %v", count(p.tensors, "tensor"), roundBytes(p.bytes), p.digest)

@@ -19,11 +19,14 @@ func newPut() *cobra.Command {
 		Use:   "put STORE NAME FILE",
 		Short: "Store one array under a name",
 		Long: `Store the array in FILE under NAME in STORE, in place of what NAME was before. The store is
-created if there is none. FILE - is standard input.`,
+created if there is none. FILE - is standard input. Of a FILE of many tensors, as .npz, each is stored
+as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 		Example: `  tstore put mystore train/x x.npy
   tstore put mystore train/x x.npy --attr source=camera2 --attr unit=lux
   tstore put mystore images images.npy --dims image,row,column
   tstore put mystore graph graph.mtx --layout csr
+  tstore put mystore weights model.safetensors        (weights/TENSOR for each)
+  tstore put mystore table table.csv.gz
   make-array | tstore put mystore train/x - --format npy`,
 		Args: names("STORE", "NAME", "FILE"),
 	}
@@ -43,44 +46,92 @@ created if there is none. FILE - is standard input.`,
 			return err
 		}
 		defer in.close()
-		c, err := flags.read(in)
+		_, a, err := readArchive(in, flags.format, flags.readOptions())
 		if err != nil {
 			return err
+		}
+		var first content
+		switch len(a.members) {
+		case 0:
+			return fmt.Errorf("%s: %w", in.path, errNoTensors)
+		case 1:
+			if first, err = flags.load(a.members[0], in); err != nil {
+				return err
+			}
 		}
 		progress := newProgress(cmd, "storing "+name, int64(len(in.bytes)))
 		defer progress.end()
 		defer progress.watch(path)()
 		return update(cmd, path, store.Options{LockWait: *wait}, func(tx *store.Tx) error {
-			return c.put(tx, name)
+			if len(a.members) == 1 {
+				return first.put(tx, memberName(name, a.members[0]))
+			}
+			k := newKept(cmd, tx)
+			in.closing = append(in.closing, k.close) // when the batch has ended
+			for _, m := range a.members {
+				if err := cmd.Context().Err(); err != nil {
+					return err
+				}
+				c, err := flags.load(m, in)
+				if err != nil {
+					return err
+				}
+				under := memberName(name, m)
+				if err := store.CheckName(under); err != nil {
+					return usagef("%s: %v; \"tstore import\" gives other names, with --map", in.path, err)
+				}
+				if _, err := k.put(under, c, in); err != nil {
+					return err
+				}
+			}
+			return k.finish()
 		})
 	})
 	return cmd
 }
 
+// memberName returns what a tensor of a file is called.
+func memberName(name string, m member) string {
+	if m.name == "" {
+		return name
+	}
+	return name + "/" + m.name
+}
+
 // contentFlags are the flags that say how files become tensors.
 type contentFlags struct {
 	format string
+	header string
 	attrs  []string
 	dims   string
 	layout layoutFlag
 
-	chosen *format
-	pairs  []layout.Attr
-	names  []string
+	pairs []layout.Attr
+	names []string
 }
 
 func (f *contentFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the file, if its extension does not tell: "+formatNames())
-	completeFlag(cmd, "format", "npy", "msg", "mtx", "mtx.gz")
+	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the file, if its extension does not tell: "+formatNames(reads))
+	completeFlag(cmd, "format", formatList(reads)...)
 	cmd.Flags().StringArrayVar(&f.attrs, "attr", nil, "`KEY=VALUE` to keep with the tensor; may be repeated")
 	f.layout.addTo(cmd, "store as")
 	cmd.Flags().StringVar(&f.dims, "dims", "", "`NAMES` for the dimensions, as x,y,z")
+	headerFlag(cmd, &f.header)
+}
+
+// headerFlag adds --header to a command that reads tables.
+func headerFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "header", "auto", "whether the first row of a .csv or .tsv file is a header: `yes, no` or auto, which looks for a cell that is no number")
+	completeFlag(cmd, "header", "auto", "yes", "no")
 }
 
 // parse checks the flags.
 func (f *contentFlags) parse() error {
 	var err error
-	if f.chosen, err = pickFormat(f.format, ""); err != nil {
+	if _, _, err = pickFormat(f.format, "", reads); err != nil {
+		return err
+	}
+	if err := checkHeader(f.header); err != nil {
 		return err
 	}
 	if err := f.layout.parse(); err != nil {
@@ -94,6 +145,17 @@ func (f *contentFlags) parse() error {
 		f.names = strings.Split(f.dims, ",")
 	}
 	return nil
+}
+
+func checkHeader(header string) error {
+	if !slices.Contains([]string{"auto", "yes", "no"}, header) {
+		return usagef("--header %s: it is auto, yes or no", header)
+	}
+	return nil
+}
+
+func (f *contentFlags) readOptions() readOptions {
+	return readOptions{header: f.header, inPlace: !f.layout.set}
 }
 
 // parseAttrs returns the attributes that --attr gives.
@@ -112,30 +174,17 @@ func parseAttrs(given []string) ([]layout.Attr, error) {
 	return pairs, nil
 }
 
-// formatOf returns the format of an input.
-func (f *contentFlags) formatOf(in *input) (*format, error) {
-	if f.chosen != nil {
-		return f.chosen, nil
-	}
-	if _, found := splitExtension(in.path); found != nil {
-		return found, nil
-	}
-	if found := sniff(in.bytes); found != nil {
-		return found, nil
-	}
-	return nil, usagef("%s: nothing tells its format; files are called %s, or give --format %s", in.path, formatExtensions(), formatNames())
-}
-
-// read returns the tensor in an input, with the attributes and names that the flags ask for.
-func (f *contentFlags) read(in *input) (content, error) {
-	format, err := f.formatOf(in)
+// load returns a tensor of an input, with the attributes and names that the flags ask for.
+func (f *contentFlags) load(m member, in *input) (content, error) {
+	c, err := m.load()
 	if err != nil {
 		return content{}, err
 	}
-	c, err := format.read(in.bytes)
-	if err != nil {
-		return content{}, fmt.Errorf("%s: %w", in.path, err)
-	}
+	return f.apply(c, in.path)
+}
+
+// apply gives a tensor from a file the attributes, names and layout that the flags ask for.
+func (f *contentFlags) apply(c content, path string) (content, error) {
 	if len(f.pairs) > 0 {
 		// An attribute from the file gives way to one from the command line.
 		c.attrs, c.message = withAttrs(c.attrs, f.pairs), nil
@@ -143,16 +192,18 @@ func (f *contentFlags) read(in *input) (content, error) {
 	if f.names != nil {
 		named, err := withDimNames(c.tensor, f.names)
 		if err != nil {
-			return content{}, usagef("--dims %s: %s has %d dimensions, not %d", f.dims, in.path, len(c.tensor.Shape()), len(f.names))
+			return content{}, usagef("--dims %s: %s has %d dimensions, not %d", f.dims, path, len(c.tensor.Shape()), len(f.names))
 		}
 		c.tensor, c.message = named, nil
 	}
 	if f.layout.set {
 		converted, err := f.layout.convert(c.tensor)
 		if err != nil {
-			return content{}, fmt.Errorf("%s: %w", in.path, err)
+			return content{}, fmt.Errorf("%s: %w", path, err)
 		}
-		c.tensor, c.message = converted, nil
+		if converted != c.tensor {
+			c.tensor, c.message = converted, nil
+		}
 	}
 	return c, nil
 }
@@ -171,7 +222,11 @@ func (c content) put(tx *store.Tx, name string) error {
 	if c.message != nil {
 		return tx.PutMessage(name, c.message)
 	}
-	err := tx.Put(name, c.tensor, c.attrs...)
+	return attrsError(tx.Put(name, c.tensor, c.attrs...))
+}
+
+// attrsError makes wrong usage of an error about attributes.
+func attrsError(err error) error {
 	if errors.Is(err, store.ErrAttrs) {
 		return usagef("--attr: %v", err)
 	}

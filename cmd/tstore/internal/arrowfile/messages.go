@@ -245,3 +245,22 @@ func (l *limitedAllocator) Reallocate(n int, b []byte) []byte {
 	l.take(n - min(n, len(b)))
 	return l.Allocator.Reallocate(n, b)
 }
+
+// IsStream reports whether a file begins with a schema, as a stream does. b need not be the whole file.
+func IsStream(b []byte) bool {
+	if len(b) < 8 || binary.LittleEndian.Uint32(b) != continuation {
+		return false
+	}
+	length := int64(int32(binary.LittleEndian.Uint32(b[4:])))
+	if length < 8 || length > int64(len(b)-8) {
+		return false
+	}
+	kind, err := messageKind(b[8 : 8+length])
+	return err == nil && kind == ipc.MessageSchema
+}
+
+// messageKind returns what a message is about.
+func messageKind(meta []byte) (kind ipc.MessageType, err error) {
+	defer asError(&err)
+	return ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(nil)).Type(), nil
+}
