@@ -30,3 +30,16 @@ func PendingBatches(s *Store) int {
 	defer s.group.mu.Unlock()
 	return len(s.group.pending)
 }
+
+// Rotate goes on in a new log, if the last one says anything, and returns when the old
+// one is sealed or was found not to be worth it.
+func Rotate(s *Store) error {
+	s.lockWithoutSealer()
+	var err error
+	if s.logEntries > 0 {
+		err = s.rotate()
+	}
+	s.writing.Unlock()
+	s.sealer.wait()
+	return err
+}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -18,9 +19,10 @@ import (
 
 // machine is a store beside a plain map that says what should be in it.
 type machine struct {
-	t    *testing.T
-	dir  string
-	opts *store.Options
+	t      *testing.T
+	parent string // of dir, and of packages
+	dir    string
+	opts   *store.Options
 
 	st       *store.Store
 	now      contents
@@ -28,6 +30,7 @@ type machine struct {
 	follower *store.Store // refreshed now and then
 	followed contents     // what it should show
 	stamp    uint64
+	packages int // made so far
 }
 
 type heldSnapshot struct {
@@ -35,10 +38,10 @@ type heldSnapshot struct {
 	want contents
 }
 
-// name draws a name: few enough that they meet.
-func (m *machine) name(t *rapid.T) string {
-	return rapid.SampledFrom([]string{"a", "b", "c", "a/x", "a/y", "b/x", "ä"}).Draw(t, "name")
-}
+// modelNames are few enough to meet.
+var modelNames = []string{"a", "b", "c", "a/x", "a/y", "b/x", "ä"}
+
+func (m *machine) name(t *rapid.T) string { return rapid.SampledFrom(modelNames).Draw(t, "name") }
 
 // tensor draws a tensor: empty, small, and so large that it gets a segment of its own.
 func (m *machine) tensor(t *rapid.T) stored {
@@ -133,6 +136,54 @@ func (m *machine) edit(t *rapid.T, to editor, c contents) {
 	}
 }
 
+// attach makes a package of a few tensors and takes it into the store.
+func (m *machine) attach(t *rapid.T) {
+	m.packages++
+	path := filepath.Join(m.parent, fmt.Sprint("p", m.packages, ".tstore"))
+	defer os.Remove(path)
+	w, err := store.CreatePackage(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := contents{}
+	for _, name := range slices.Sorted(slices.Values(rapid.SliceOfNDistinct(rapid.SampledFrom(modelNames), 0, 4, rapid.ID).Draw(t, "names"))) {
+		added[name] = m.tensor(t)
+		if err := w.Add(name, added[name].tensor, added[name].attrs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := store.AttachOptions{
+		Prefix: rapid.SampledFrom([]string{"", "", "a/", "b"}).Draw(t, "prefix"),
+		Clash:  rapid.SampledFrom([]store.Clash{store.ClashFails, store.ClashReplaces, store.ClashKeeps}).Draw(t, "clash"),
+		Link:   rapid.Bool().Draw(t, "link"),
+	}
+	next, clashes, want := maps.Clone(m.now), 0, 0
+	for name, s := range added {
+		_, exists := m.now[o.Prefix+name]
+		if exists {
+			clashes++
+		}
+		if !exists || o.Clash != store.ClashKeeps {
+			next[o.Prefix+name] = s
+			want++
+		}
+	}
+	n, err := m.st.Attach(context.Background(), path, &o)
+	switch {
+	case clashes > 0 && o.Clash == store.ClashFails:
+		if !errors.Is(err, store.ErrExists) {
+			t.Fatalf("attaching with %d clashes: %v", clashes, err)
+		}
+	case err != nil || n != want:
+		t.Fatalf("attaching %d of %d tensors: %d, %v", want, len(added), n, err)
+	default:
+		m.now = next
+	}
+}
+
 // actions are what can happen to a store.
 func (m *machine) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
@@ -177,9 +228,40 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 			m.closeSnapshot(t, m.snaps[i])
 			m.snaps = slices.Delete(m.snaps, i, i+1)
 		},
-		"compact": func(t *rapid.T) {
-			if _, err := m.st.Compact(context.Background(), nil); err != nil {
+		"seal": func(t *rapid.T) { // goes on in a new log, and waits until the old one is sealed
+			if err := store.Rotate(m.st); err != nil {
 				t.Fatal(err)
+			}
+		},
+		"compact": func(t *rapid.T) {
+			minDead := rapid.SampledFrom([]float64{0, 0, 0.3, 0.7}).Draw(t, "dead")
+			if _, err := m.st.Compact(context.Background(), &store.CompactOptions{MinDead: minDead}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"attach": m.attach,
+		"delete catalog": func(t *rapid.T) { // under the writer, who does not need it
+			for _, name := range []string{"catalog.db", "catalog.sum"} {
+				if err := os.Remove(filepath.Join(m.dir, name)); err != nil && runtime.GOOS != "windows" && !errors.Is(err, os.ErrNotExist) {
+					t.Fatal(err)
+				}
+			}
+		},
+		"verify": func(t *rapid.T) {
+			report, err := m.st.Verify(context.Background(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(report.Problems) > 0 || report.Tensors != len(m.now) {
+				t.Fatalf("verify finds %d tensors of %d, and these problems: %v", report.Tensors, len(m.now), report.Problems)
+			}
+			segments, err := m.st.Segments()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Elsewhere files that are mapped can't be removed before they are closed.
+			if files := segmentFiles(m.t, m.dir); len(files) != len(segments) && runtime.GOOS != "windows" {
+				t.Fatalf("%d segments count, there are the files %v", len(segments), files)
 			}
 		},
 		"reopen": func(t *rapid.T) {
@@ -259,7 +341,9 @@ func (m *machine) unfollow() {
 	}
 }
 
-// TestModel does everything that can be done with a store in random order, and
+// TestModel does everything that can be done with a store in random order (changes,
+// batches, and maintenance: sealing, compacting, attaching, opening it again, with and
+// without its catalog, after a crash, beside snapshots and a reader that refreshes), and
 // compares it with a map after each step.
 func TestModel(t *testing.T) {
 	for name, opts := range map[string]*store.Options{
@@ -272,7 +356,7 @@ func TestModel(t *testing.T) {
 			runs := 0
 			rapid.Check(t, func(rt *rapid.T) {
 				runs++
-				m := &machine{t: t, dir: filepath.Join(parent, fmt.Sprint("s", runs)), opts: opts, now: contents{}}
+				m := &machine{t: t, parent: parent, dir: filepath.Join(parent, fmt.Sprint("s", runs)), opts: opts, now: contents{}}
 				m.open(rt)
 				defer func() {
 					m.unfollow()
