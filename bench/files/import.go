@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/edsrzf/mmap-go"
+
+	"github.com/tstore/tstore/bench/internal/measure"
+	"github.com/tstore/tstore/codec/npz"
+	"github.com/tstore/tstore/codec/safetensors"
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store"
+)
+
+// imported is what a process says that has imported a file.
+type imported struct {
+	Seconds float64
+	Memory  int64 // that no file backs, at its most beyond what the process began with
+	Tensors int
+}
+
+// child imports a file, in a process of its own: "safetensors FILE STORE" or "npz FILE STORE".
+func child(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("child %q needs a format, a file and a store", args)
+	}
+	begin := measure.AnonymousMemory()
+	most := make(chan int64)
+	stop := make(chan struct{})
+	go func() {
+		top := begin
+		for {
+			select {
+			case <-stop:
+				most <- max(top, measure.AnonymousMemory())
+				return
+			case <-time.After(2 * time.Millisecond):
+				top = max(top, measure.AnonymousMemory())
+			}
+		}
+	}()
+	var result imported
+	var err error
+	result.Seconds, err = measure.Seconds(func() (err error) {
+		result.Tensors, err = importFile(args[0], args[1], args[2])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	close(stop)
+	result.Memory = <-most - begin
+	return json.NewEncoder(os.Stdout).Encode(result)
+}
+
+// importFile puts the tensors of a file into a new store, as one batch, and returns how many there
+// were. When it returns they are durable.
+func importFile(format, file, dir string) (count int, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	m, err := mmap.Map(f, mmap.RDONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer m.Unmap()
+	st, err := store.Open(dir, nil)
+	if err != nil {
+		return 0, err
+	}
+	err = st.Update(func(tx *store.Tx) error {
+		put := func(name string, d *layout.Dense, err error) error {
+			if err != nil {
+				return err
+			}
+			count++
+			return tx.Put(name, d)
+		}
+		if format == "safetensors" {
+			parsed, err := safetensors.Parse(m)
+			if err != nil {
+				return err
+			}
+			for _, e := range parsed.Entries {
+				d, err := e.View()
+				if err := put(e.Name, d, err); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		archive, err := npz.Open(m, &npz.Options{Load: spill})
+		if err != nil {
+			return err
+		}
+		for _, member := range archive.Members {
+			d, err := member.View()
+			if err := put(member.Name, d, err); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return count, errors.Join(err, st.Close())
+}
+
+// spill reads a compressed member into a temporary file and returns a map of that.
+func spill(_ int64, r io.Reader) ([]byte, error) {
+	f, err := os.CreateTemp("", "tstore-bench-*")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+	if _, err := io.Copy(f, r); err != nil {
+		return nil, err
+	}
+	return mmap.Map(f, mmap.RDONLY, 0)
+}
+
+// compare imports a file into new stores, in turns with copies of it, and adds what that takes to the table.
+// speedAim and memoryAim may be nil.
+func compare(b *measure.Bench, what, format, file string, speedAim, memoryAim *measure.Aim) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	copied, dir := b.Path("copy"), b.Path("store")
+	var most int64
+	var tensors int
+	times, err := measure.TakeTurns(b.Size(7, 2),
+		func() (float64, error) {
+			s, err := measure.Seconds(func() error { return copyFile(file, copied, false) })
+			return s, errors.Join(err, b.Remove(copied))
+		},
+		func() (float64, error) {
+			s, err := measure.Seconds(func() error { return copyFile(file, copied, true) })
+			return s, errors.Join(err, b.Remove(copied))
+		},
+		func() (float64, error) {
+			var result imported
+			err := b.InChild(&result, format, file, dir)
+			most, tensors = max(most, result.Memory), result.Tensors
+			return result.Seconds, errors.Join(err, b.Remove(dir))
+		})
+	if err != nil {
+		return err
+	}
+	if tensors == 0 {
+		return fmt.Errorf("%s: no tensors were imported", what)
+	}
+	bytes := float64(info.Size()) / 1e9
+	r := times.Ratio(1, 2)
+	b.Table.Add("import of "+what+", speed : cp + fsync", r.Median, "×", speedAim,
+		"%d tensors, %.2f GB/s, cp + fsync %.2f; %v", tensors, bytes/times.Median(2), bytes/times.Median(1), r)
+	r = times.Ratio(0, 2)
+	b.Table.Add("the same : cp, which leaves it in memory", r.Median, "×", nil, "cp %.2f GB/s; %v", bytes/times.Median(0), r)
+	if most > 0 {
+		b.Table.Add("memory beside the page cache for it", float64(most)/(1<<20), "MiB", memoryAim, "the most of all rounds")
+	}
+	return nil
+}
+
+// copyFile copies a file by cp, or where there is none by a plain copy.
+func copyFile(from, to string, sync bool) error {
+	if cp, err := exec.LookPath("cp"); err == nil {
+		cmd := exec.Command(cp, "--", from, to)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			return err
+		}
+	} else {
+		in, err := os.Open(from)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		out, err := os.Create(to)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(out, in)
+		if err := errors.Join(err, out.Close()); err != nil {
+			return err
+		}
+	}
+	if !sync {
+		return nil
+	}
+	f, err := os.OpenFile(to, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
