@@ -259,8 +259,9 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Elsewhere files that are mapped can't be removed before they are closed.
-			if files := segmentFiles(m.t, m.dir); len(files) != len(segments) && runtime.GOOS != "windows" {
+			// A log that no batch is in yet is not among them; and elsewhere files that are
+			// mapped can't be removed before they are closed.
+			if files := segmentFiles(m.t, m.dir); len(files) != len(segments) && len(files) != len(segments)+1 && runtime.GOOS != "windows" {
 				t.Fatalf("%d segments count, there are the files %v", len(segments), files)
 			}
 		},
