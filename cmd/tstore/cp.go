@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,8 +24,8 @@ and is created if there is none. NEWNAME is NAME if it is left out. NAME may be 
 x[0:10]. With -r, all tensors whose names begin with NAME are copied, as one batch, to names that
 begin with NEWNAME.
 
-Every tensor is compared with its checksum on the way, unless only a part of it is read. What is
-copied is in memory until it is stored; "tstore pack" and "tstore attach" move any amount.`,
+Every tensor is compared with its checksum on the way, unless only a part of it is read. However much is copied, it takes little memory:
+more than ` + roundBytes(copyInMemory) + ` goes into a segment of its own, which STORE takes in as a whole.`,
 		Example: `  tstore cp mystore train/x mystore copy/x
   tstore cp digits.tstore digits_images mystore
   tstore cp mystore 'train/x[:100]' mystore train/few
@@ -42,7 +46,11 @@ copied is in memory until it is stored; "tstore pack" and "tstore attach" move a
 				return usagef("NEWNAME: %v", err)
 			}
 		}
-		from, err := openReading(source)
+		open := openChecking
+		if !recursive && isPart(source, name) {
+			open = openReading
+		}
+		from, err := open(source)
 		if err != nil {
 			return err
 		}
@@ -63,14 +71,15 @@ copied is in memory until it is stored; "tstore pack" and "tstore attach" move a
 		}
 		var total int64
 		for _, c := range all {
-			total += c.entry.Length
+			total += c.bytes()
 		}
-		progress := newProgress(cmd, "copying", total)
-		defer progress.end()
-		defer progress.watch(path)()
-		return update(cmd, path, store.Options{LockWait: *wait}, func(tx *store.Tx) error {
+		opts := store.Options{LockWait: *wait}
+		if total > copyInMemory {
+			return copyThroughFile(cmd, path, opts, snap, all, total, force)
+		}
+		return update(cmd, path, opts, func(tx *store.Tx) error {
 			for _, c := range all {
-				if err := c.put(cmd, from, snap, tx, force); err != nil {
+				if err := c.put(cmd, snap, tx, force); err != nil {
 					return err
 				}
 			}
@@ -80,10 +89,98 @@ copied is in memory until it is stored; "tstore pack" and "tstore attach" move a
 	return cmd
 }
 
+// copyInMemory is how many bytes are copied as a batch like others, which is in memory until it is
+// committed.
+var copyInMemory int64 = 32 << 20
+
+// copyThroughFile copies any amount as one batch: it writes a package beside the segments of the store,
+// which the store takes in by a link. Until then the file has a name that no store takes for one of its
+// own, and that the next writer removes (FORMAT.md, 1).
+func copyThroughFile(cmd *cobra.Command, path string, opts store.Options, snap *store.Snapshot, all []copied, total int64, force bool) error {
+	return withWriting(path, opts, func(w *writing) error {
+		if !force {
+			for _, c := range all {
+				if err := c.checkFree(w.Stat); err != nil {
+					return err
+				}
+			}
+		}
+		file := filepath.Join(w.path, "segments", "copy.seg.tmp")
+		remove := func() { os.Remove(file) }
+		defer onAbandon(file, remove)()
+		defer remove()
+		err := output{path: file, what: "copying", size: total}.write(cmd, func(out io.Writer) error {
+			p, err := store.NewPackageWriter(out)
+			if err != nil {
+				return err
+			}
+			defer onAbandon("package", p.Abort)()
+			defer p.Abort()
+			for _, c := range all {
+				if err := cmd.Context().Err(); err != nil {
+					return err
+				}
+				t, err := c.view(snap)
+				if err != nil {
+					return err
+				}
+				if err := p.Add(c.to, t, c.entry.Attrs...); err != nil {
+					return err
+				}
+			}
+			_, err = p.Close()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		clash := clashFlags{}
+		if force {
+			clash.clash = store.ClashReplaces
+		}
+		committing()
+		_, err = clash.attach(cmd, w, file, true)
+		var noLink *os.LinkError
+		if errors.As(err, &noLink) { // not every file system has links
+			_, err = clash.attach(cmd, w, file, false)
+		}
+		return err
+	})
+}
+
 // copied is a tensor, or a part of one, that is copied.
 type copied struct {
 	selection
 	to string // its new name
+}
+
+// isPart reports whether an argument names a part of a tensor.
+func isPart(path, arg string) bool {
+	if !strings.HasSuffix(arg, "]") {
+		return false
+	}
+	part := false
+	err := withSelection(path, arg, func(_ *store.Store, _ *store.Snapshot, s *selection) error {
+		part = s.index != nil
+		return nil
+	})
+	return err == nil && part
+}
+
+// bytes is about how many bytes are copied.
+func (c *copied) bytes() int64 {
+	if c.index == nil {
+		return c.entry.Length
+	}
+	axes, err := c.index.resolve(c.entry.Shape)
+	if err != nil || c.entry.Layout != layout.LayoutDense {
+		return c.entry.Length
+	}
+	size := int64(c.entry.DType.Size())
+	for _, a := range axes {
+		size *= a.count // which is not more than the axis has
+	}
+	return size
 }
 
 // copyOne is a copy of the tensor that arg names, or of a part of it.
@@ -108,7 +205,11 @@ func copiesBelow(cmd *cobra.Command, snap *store.Snapshot, prefix, to string) ([
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, copied{selection{entry: e}, to + strings.TrimPrefix(e.Name, prefix)})
+		next := to + strings.TrimPrefix(e.Name, prefix)
+		if err := store.CheckName(next); err != nil {
+			return nil, err
+		}
+		all = append(all, copied{selection{entry: e}, next})
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%w whose name begins with %q", store.ErrNotFound, prefix)
@@ -116,17 +217,25 @@ func copiesBelow(cmd *cobra.Command, snap *store.Snapshot, prefix, to string) ([
 	return all, nil
 }
 
+// checkFree makes sure that there is no tensor of the new name. stat looks one up.
+func (c *copied) checkFree(stat func(name string) (*store.Entry, error)) error {
+	if _, err := stat(c.to); err == nil {
+		return fmt.Errorf("%w: %q; delete it first, or give --force", store.ErrExists, c.to)
+	}
+	return nil
+}
+
 // put stores the copy.
-func (c *copied) put(cmd *cobra.Command, from *store.Store, snap *store.Snapshot, tx *store.Tx, force bool) error {
+func (c *copied) put(cmd *cobra.Command, snap *store.Snapshot, tx *store.Tx, force bool) error {
 	if err := cmd.Context().Err(); err != nil {
 		return err
 	}
 	if !force {
-		if _, err := tx.Stat(c.to); err == nil {
-			return fmt.Errorf("%w: %q; delete it first, or give --force", store.ErrExists, c.to)
+		if err := c.checkFree(tx.Stat); err != nil {
+			return err
 		}
 	}
-	t, err := c.read(from, snap)
+	t, err := c.view(snap)
 	if err != nil {
 		return err
 	}

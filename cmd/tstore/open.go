@@ -20,6 +20,16 @@ var errNoPackage = errors.New("no store and no package")
 
 // openReading opens a store beside whoever writes to it, or a package.
 func openReading(path string) (*store.Store, error) {
+	return openToRead(path, store.Options{ReadOnly: true})
+}
+
+// openChecking is openReading for what is copied: each tensor is compared with its checksum, so that
+// damage is not stored under a new one.
+func openChecking(path string) (*store.Store, error) {
+	return openToRead(path, store.Options{ReadOnly: true, Checksums: true})
+}
+
+func openToRead(path string, opts store.Options) (*store.Store, error) {
 	pkg := isFile(path)
 	if pkg {
 		if err := checkPackage(path); err != nil {
@@ -27,7 +37,7 @@ func openReading(path string) (*store.Store, error) {
 		}
 	}
 	guardStore(path, pkg)
-	return store.Open(path, &store.Options{ReadOnly: true})
+	return store.Open(path, &opts)
 }
 
 // isFile reports whether there is an ordinary file at path, or a link to one.
