@@ -84,8 +84,9 @@ $(BENCHENV)/stamp: bench/vec/compare/requirements.txt
 # The stamp changes with the list of packages, and so does the environment.
 VENV := .venv
 .PHONY: interop
-interop: $(VENV)/stamp ## compare what Arrow and tstore write and read (downloads pyarrow once)
+interop: $(VENV)/stamp ## compare what others and tstore write and read (downloads Python packages once)
 	$(GO) run ./codec/internal/interop -python $(VENV)/bin/python
+	$(GO) run ./codec/internal/fileinterop -python $(VENV)/bin/python
 	$(GO) run ./store/internal/interop -python $(VENV)/bin/python
 
 $(VENV)/stamp: codec/internal/interop/requirements.txt
