@@ -22,7 +22,7 @@ func NewPackageWriter(w io.Writer) (*PackageWriter, error) {
 }
 
 // Put appends a put record, and returns its CRC. each, if not nil, is called with
-// the number of bytes whenever about a chunk has been written; an error of it ends
+// the number of bytes whenever the file has grown by a chunk; an error of it ends
 // the work.
 func (p *PackageWriter) Put(record *codec.Record, each func(n int64) error) (crc uint32, err error) {
 	p.out.crc = 0
@@ -35,7 +35,7 @@ func (p *PackageWriter) Put(record *codec.Record, each func(n int64) error) (crc
 				return 0, err
 			}
 			part = part[n:]
-			if each != nil && p.out.off-told >= chunkSize {
+			if each != nil && p.out.off%chunkSize == 0 {
 				if err := each(p.out.off - told); err != nil {
 					return 0, err
 				}
