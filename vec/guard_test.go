@@ -5,9 +5,11 @@ package vec
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"testing"
 )
@@ -115,6 +117,46 @@ func TestGuardCount(t *testing.T) {
 					copy(in, input)
 					if got := CountNonZero(in, e); got != want {
 						t.Fatalf("%s: %d, want %d", what(), got, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestGuardMoments(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	src := newGuard(t, "src", 3)
+	edges := edgesFor(10, 0, 1)
+	for _, e := range floatElems {
+		rng := rand.New(rand.NewPCG(25, uint64(e)))
+		input := make([]byte, 600*e.Size())
+		for i := range 600 {
+			putFloat(input, e, i, rng.Float64())
+		}
+		for _, n := range append(lengths()[1:], 256, 600) {
+			if n > 600 {
+				continue
+			}
+			used := input[:n*e.Size()]
+			want, _ := FloatMoments(used, e, 0.5)
+			wantCounts := naiveHistogram(edges, used, e)
+			eachVersion(func(v Version) {
+				placements(func(align int, atEnd bool) {
+					what := func() string {
+						return fmt.Sprintf("%v: moments of %d %v at alignment %d, at end %v", v, n, e, align, atEnd)
+					}
+					defer faults(t, what)
+					in := src.place(len(used), align, atEnd)
+					copy(in, used)
+					got, finite := FloatMoments(in, e, 0.5)
+					if !finite || got.Min != want.Min || got.Max != want.Max || got.NonZero != want.NonZero || math.Abs(got.Sum-want.Sum) > 1e-12 {
+						t.Fatalf("%s: %+v, want %+v", what(), got, want)
+					}
+					var counts [10]int64
+					Histogram(counts[:], edges, in, e, align%2 == 0)
+					if !slices.Equal(counts[:], wantCounts) {
+						t.Fatalf("%s: histogram %v, want %v", what(), counts, wantCounts)
 					}
 				})
 			})

@@ -74,3 +74,7 @@ func streamTile(dst []byte, dstStride int, src []byte, srcStride, count, n int) 
 func dropAny(tile []byte, stride int, cursors, ends []uint64, rows []byte, isize int, values []byte, size, first, count int) {
 	dropGo(tile, stride, cursors, ends, rows, isize, values, size, first, count)
 }
+
+func momentsAny(m *Moments, src []byte, e Elem, pivot float64) int { return 0 }
+
+func histogramAny(counts []int64, edges []float64, src []byte, e Elem, inside bool) int { return 0 }

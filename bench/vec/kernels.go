@@ -46,6 +46,9 @@ func (b *bench) kernels(e element, density float64) {
 			vec.CountNonZeroStrided(dense[from*n*size:to*n*size], e.vec, (to-from)*n/3, 3*size)
 		})
 	}})
+	if e.vec == vec.Float32 || e.vec == vec.Float64 {
+		b.describe(e, density, dense)
+	}
 	nnz := vec.CountNonZero(dense, e.vec)
 	for _, t := range []vec.Index{vec.I32, vec.I64} {
 		isize := t.Size()
@@ -159,6 +162,27 @@ func (b *bench) scatter(e element, density float64, t vec.Index, src []byte) {
 				c.Write(outValues[at*size:], outIndices[at*t.Size():], t, outPointers[from*8:], vec.I64, uint64(at))
 				at += c.Len()
 			}
+		}})
+	}
+}
+
+// describe measures what describes floating-point numbers, block by block.
+func (b *bench) describe(e element, density float64, dense []byte) {
+	const block = 4096
+	shape := []uint64{uint64(b.matrix), uint64(b.matrix)}
+	b.measure(e, density, measurement{name: "moments", shape: shape, alone: true, run: func(int, bool) {
+		for from := 0; from < len(dense); from += block * e.size() {
+			vec.FloatMoments(dense[from:min(from+block*e.size(), len(dense))], e.vec, 1)
+		}
+	}})
+	m, _ := vec.FloatMoments(dense, e.vec, 1)
+	for _, bins := range []int{10, 100} {
+		edges := make([]float64, bins+1)
+		for k := range edges {
+			edges[k] = m.Min + (m.Max-m.Min)*float64(k)/float64(bins)
+		}
+		b.measure(e, density, measurement{name: fmt.Sprintf("histogram %d", bins), shape: shape, alone: true, run: func(int, bool) {
+			vec.Histogram(make([]int64, bins), edges, dense, e.vec, true)
 		}})
 	}
 }

@@ -38,6 +38,7 @@ func main() {
 		{".", "vec", "place", placeKernels},
 		{".", "vec", "tile", tileKernels},
 		{".", "vec", "drop", dropKernels},
+		{".", "vec", "moments", momentsKernels},
 		{"../bench/vec", "main", "read", readKernels},
 	} {
 		if err := write(filepath.Join(*dir, f.folder), f.pkg, f.name, f.make); err != nil {

@@ -1,162 +1,151 @@
 package summary
 
-import "math"
+import (
+	"math"
 
-type integer interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
-}
-
-type float interface{ float32 | float64 }
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/vec"
+)
 
 // blockSize is the number of values whose sums are taken together. They are counted from the first
 // value of the block, so that little is lost where all are large.
 const blockSize = 4096
 
-// integerBlock goes through at most blockSize values, at least one.
-func integerBlock[T integer](v []T) (lo, hi T, m moments) {
-	lo, hi = v[0], v[0]
-	pivot := float64(v[0])
-	var sum, squares float64
-	for _, x := range v {
-		if x < lo {
-			lo = x
-		}
-		if x > hi {
-			hi = x
-		}
-		d := float64(x) - pivot
-		sum += d
-		squares += d * d
+// value is a type that the smallest and the largest value are kept in.
+type value interface{ int64 | uint64 | float64 }
+
+// part is what is known of some values.
+type part[T value] struct {
+	any     bool // finite ones
+	lo, hi  T
+	m       moments
+	nan     int64
+	inf     int64
+	nonzero int64
+}
+
+// merge adds finite values from lo to hi.
+func (p *part[T]) merge(lo, hi T, m moments) {
+	if !p.any {
+		p.lo, p.hi, p.any = lo, hi, true
 	}
-	return lo, hi, fromSums(len(v), pivot, sum, squares)
+	p.lo, p.hi = min(p.lo, lo), max(p.hi, hi)
+	p.m.merge(m)
+}
+
+// add adds what another part knows.
+func (p *part[T]) add(o *part[T]) {
+	if o.any {
+		p.merge(o.lo, o.hi, o.m)
+	}
+	p.nan += o.nan
+	p.inf += o.inf
+	p.nonzero += o.nonzero
 }
 
 // fromSums are the moments of n values, given the sums of their distances from pivot and of the
 // squares of those.
-func fromSums(n int, pivot, sum, squares float64) moments {
-	mean := sum / float64(n)
-	return moments{n: float64(n), mean: pivot + mean, squares: squares - sum*mean}
+func fromSums(n int, pivot float64, m vec.Moments) moments {
+	mean := m.Sum / float64(n)
+	return moments{n: float64(n), mean: pivot + mean, squares: m.Squares - m.Sum*mean}
 }
 
-// floatBlock goes through at most blockSize values, at least one. ok is false if not all of them are
-// finite or the sums overflow; then it has found out nothing.
-func floatBlock[T float](v []T) (lo, hi T, m moments, ok bool) {
-	first := v[0]
-	pivot := float64(first)
-	lo0, lo1, hi0, hi1 := first, first, first, first
-	var sum0, sum1, sum2, sum3, squares0, squares1, squares2, squares3 float64
-	rest := v
-	for ; len(rest) >= 4; rest = rest[4:] {
-		a, b, c, d := rest[0], rest[1], rest[2], rest[3]
-		if a < lo0 {
-			lo0 = a
-		}
-		if b < lo1 {
-			lo1 = b
-		}
-		if c < lo0 {
-			lo0 = c
-		}
-		if d < lo1 {
-			lo1 = d
-		}
-		if a > hi0 {
-			hi0 = a
-		}
-		if b > hi1 {
-			hi1 = b
-		}
-		if c > hi0 {
-			hi0 = c
-		}
-		if d > hi1 {
-			hi1 = d
-		}
-		p, q, r, s := float64(a)-pivot, float64(b)-pivot, float64(c)-pivot, float64(d)-pivot
-		sum0 += p
-		sum1 += q
-		sum2 += r
-		sum3 += s
-		squares0 += p * p
-		squares1 += q * q
-		squares2 += r * r
-		squares3 += s * s
-	}
-	for _, x := range rest {
-		lo0, hi0 = min(lo0, x), max(hi0, x)
-		p := float64(x) - pivot
-		sum0 += p
-		squares0 += p * p
-	}
-	sum, squares := (sum0+sum1)+(sum2+sum3), (squares0+squares1)+(squares2+squares3)
-	if squares-squares != 0 { // a NaN or an infinity goes through all sums
-		return 0, 0, moments{}, false
-	}
-	return min(lo0, lo1), max(hi0, hi1), fromSums(len(v), pivot, sum, squares), true
+// block is room to work on the values of a block.
+type block struct {
+	floats  [blockSize]float64
+	aligned [blockSize]uint64
 }
 
-// kinds are the numbers of values that are not finite.
-type kinds struct{ nan, inf int64 }
+// floatBlock goes through at most blockSize values, at least one.
+func (r *block) floatBlock(p *part[float64], b []byte, e vec.Elem) {
+	pivot := first(b, e)
+	if pivot-pivot != 0 {
+		pivot = 0
+	}
+	m, finite := vec.FloatMoments(b, e, pivot)
+	p.nonzero += int64(m.NonZero)
+	if finite {
+		p.merge(m.Min+0, m.Max+0, fromSums(len(b)/e.Size(), pivot, m)) // + 0 makes −0 zero
+		return
+	}
+	finites := r.finites(p, b, e)
+	if len(finites) == 0 {
+		return
+	}
+	if m, finite := vec.FloatMoments(layout.BytesOf(finites), vec.Float64, finites[0]); finite {
+		p.merge(m.Min+0, m.Max+0, fromSums(len(finites), finites[0], m))
+		return
+	}
+	// Their squares are too large. Those of float64s may be, but not those of float32s.
+	for _, x := range finites {
+		p.merge(x+0, x+0, moments{n: 1, mean: x})
+	}
+}
 
-// mixedBlock is floatBlock for values that may be NaN, infinite or huge. any is false if none is
-// finite.
-func mixedBlock[T float](v []T, k *kinds) (lo, hi T, m moments, any bool) {
-	for _, x := range v {
+// first returns the first value of a block.
+func first(b []byte, e vec.Elem) float64 {
+	if e == vec.Float32 {
+		return float64(math.Float32frombits(uint32(vec.U32.At(b, 0))))
+	}
+	return math.Float64frombits(vec.U64.At(b, 0))
+}
+
+// finites returns the values of a block that are finite, and counts the others.
+func (r *block) finites(p *part[float64], b []byte, e vec.Elem) []float64 {
+	n := 0
+	for size := e.Size(); len(b) > 0; b = b[size:] {
+		x := first(b, e)
+		r.floats[n] = x
 		switch {
+		case x-x == 0:
+			n++
 		case x != x:
-			k.nan++
-			continue
-		case math.IsInf(float64(x), 0):
-			k.inf++
-			continue
+			p.nan++
+		default:
+			p.inf++
 		}
-		if !any {
-			lo, hi, any = x, x, true
-		}
+	}
+	return r.floats[:n]
+}
+
+type integer interface {
+	int32 | int64 | uint32 | uint64
+}
+
+// integerBlock goes through at most blockSize values, at least one. T holds all values of type I.
+func integerBlock[I integer, T int64 | uint64](r *block, p *part[T], b []byte) {
+	values := aligned[I](r, b)
+	lo, hi := values[0], values[0]
+	floats := r.floats[:len(values)]
+	for i, x := range values {
 		lo, hi = min(lo, x), max(hi, x)
-		m.add(float64(x))
+		floats[i] = float64(x)
 	}
-	return lo, hi, m, any
+	m, _ := vec.FloatMoments(layout.BytesOf(floats), vec.Float64, floats[0]) // finite: no integer is that large
+	p.nonzero += int64(m.NonZero)
+	p.merge(T(lo), T(hi), fromSums(len(values), floats[0], m))
 }
 
-// bins are the counts of a histogram: of values that are at least edges[k] and less than edges[k+1],
-// or not more for the last k.
-type bins struct {
-	edges  []float64
-	scale  float64 // bins for a unit
-	counts []int64
-}
-
-func newBins(edges []float64) bins {
-	n := len(edges) - 1
-	scale := float64(n) / (edges[n] - edges[0]) // 0 if the range overflows; then at searches
-	return bins{edges: edges, scale: scale, counts: make([]int64, n)}
-}
-
-// at is the bin of a finite value in the range. Rounding may lead to a neighbour of it first.
-func (b *bins) at(v float64) int {
-	last := len(b.counts) - 1
-	k := max(0, min(int((v-b.edges[0])*b.scale), last))
-	for v < b.edges[k] {
-		k--
+// integerFloats returns the values of a block as float64s.
+func integerFloats[I integer](r *block, b []byte) []byte {
+	values := aligned[I](r, b)
+	floats := r.floats[:len(values)]
+	for i, x := range values {
+		floats[i] = float64(x)
 	}
-	for k < last && v >= b.edges[k+1] {
-		k++
-	}
-	return k
+	return layout.BytesOf(floats)
 }
 
-func countIntegers[T integer](b *bins, v []T) {
-	for _, x := range v {
-		b.counts[b.at(float64(x))]++
-	}
-}
-
-func countFloats[T float](b *bins, v []T) {
-	first, last := b.edges[0], b.edges[len(b.edges)-1]
-	for _, x := range v {
-		if v := float64(x); first <= v && v <= last { // neither NaN nor infinite
-			b.counts[b.at(v)]++
+// absolutes returns the absolute values of a block of complex numbers as float64s.
+func absolutes(r *block, b []byte, size int) []byte {
+	n := len(b) / size
+	for i := range n {
+		x := b[i*size : (i+1)*size]
+		if size == 8 {
+			r.floats[i] = math.Hypot(first(x, vec.Float32), first(x[4:], vec.Float32))
+		} else {
+			r.floats[i] = math.Hypot(first(x, vec.Float64), first(x[8:], vec.Float64))
 		}
 	}
+	return layout.BytesOf(r.floats[:n])
 }

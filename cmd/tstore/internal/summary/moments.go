@@ -22,13 +22,5 @@ func (m *moments) merge(o moments) {
 	m.n = n
 }
 
-// add adds one value.
-func (m *moments) add(v float64) {
-	m.n++
-	delta := v - m.mean
-	m.mean += v/m.n - m.mean/m.n
-	m.squares += delta * (v - m.mean)
-}
-
 // std is the standard deviation.
 func (m *moments) std() float64 { return math.Sqrt(max(m.squares, 0) / m.n) }

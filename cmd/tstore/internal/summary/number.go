@@ -21,7 +21,7 @@ func (n Number) Float() float64 {
 	return n.float
 }
 
-func number[T integer | float](kind byte, v T) Number {
+func number[T value](kind byte, v T) Number {
 	n := Number{kind: kind}
 	switch kind {
 	case 'i':

@@ -47,16 +47,17 @@ func Of(ctx context.Context, t layout.Tensor, bins int, progress func(done, tota
 	if err != nil {
 		return nil, err
 	}
-	if s.NonZero, err = layout.CountNonZero(t); err != nil {
-		return nil, err
-	}
-	w := &work{ctx: ctx, values: values, progress: progress, total: 2 * values.NumBytes()}
-	run, err := w.runner()
-	if err != nil {
-		return nil, err
+	if t.Layout() != layout.LayoutDense { // its index arrays have to be right
+		if _, err := layout.CountNonZero(t); err != nil {
+			return nil, err
+		}
 	}
 	s.Absolute = t.DType().Kind() == layout.KindComplex64 || t.DType().Kind() == layout.KindComplex128
-	return s, run(s, bins, s.Elements-canonical)
+	w := &work{ctx: ctx, values: values, progress: progress}
+	if err := w.describe(s, bins, s.Elements-canonical); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // storedValues returns the elements that are stored, each once, and how many there are.

@@ -3,14 +3,16 @@ package summary
 import (
 	"context"
 	"fmt"
-	"math/cmplx"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/vec"
 )
 
 // work is going through the values, piece by piece.
@@ -35,75 +37,6 @@ func (w *work) report(n int64) {
 
 // pieceBytes is the size of the pieces that processors take. It fits in the second level of caches.
 const pieceBytes = 256 << 10
-
-// runner returns the function that does the work for the type of the elements.
-func (w *work) runner() (func(s *Summary, bins int, zeros int64) error, error) {
-	switch dt := w.values.DType(); dt.Kind() {
-	case layout.KindBool, layout.KindUint8:
-		return integers(w, 'u', same[uint8]), nil
-	case layout.KindInt8:
-		return integers(w, 'i', same[int8]), nil
-	case layout.KindInt16:
-		return integers(w, 'i', same[int16]), nil
-	case layout.KindInt32:
-		return integers(w, 'i', same[int32]), nil
-	case layout.KindInt64:
-		return integers(w, 'i', same[int64]), nil
-	case layout.KindUint16:
-		return integers(w, 'u', same[uint16]), nil
-	case layout.KindUint32:
-		return integers(w, 'u', same[uint32]), nil
-	case layout.KindUint64:
-		return integers(w, 'u', same[uint64]), nil
-	case layout.KindFloat32:
-		return floats(w, 'f', same[float32]), nil
-	case layout.KindFloat64:
-		return floats(w, 'd', same[float64]), nil
-	case layout.KindFloat16:
-		return floats(w, 'f', converted(layout.F16.Float32)), nil
-	case layout.KindBFloat16:
-		return floats(w, 'f', converted(layout.BF16.Float32)), nil
-	case layout.KindFloat8E4M3FN:
-		return floats(w, 'f', converted(layout.F8E4M3.Float32)), nil
-	case layout.KindFloat8E5M2:
-		return floats(w, 'f', converted(layout.F8E5M2.Float32)), nil
-	case layout.KindComplex64:
-		return floats(w, 'd', converted(func(c complex64) float64 { return cmplx.Abs(complex128(c)) })), nil
-	case layout.KindComplex128:
-		return floats(w, 'd', converted(cmplx.Abs)), nil
-	default:
-		return nil, fmt.Errorf("%w: %v", ErrType, dt)
-	}
-}
-
-// same returns bytes as the values that they are. If they do not lie where values of their type may,
-// they are copied to room, or to new memory if that is too small.
-func same[T any](b []byte, room []T) []T {
-	var zero T
-	size := int(unsafe.Sizeof(zero))
-	n := len(b) / size
-	p := unsafe.Pointer(unsafe.SliceData(b))
-	if uintptr(p)%uintptr(unsafe.Alignof(zero)) == 0 {
-		return unsafe.Slice((*T)(p), n)
-	}
-	if cap(room) < n {
-		room = make([]T, n)
-	}
-	room = room[:n]
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(room))), n*size), b)
-	return room
-}
-
-// converted returns bytes as other values than they are.
-func converted[F, T any](convert func(F) T) func(b []byte, room []T) []T {
-	return func(b []byte, room []T) []T {
-		from := same[F](b, nil)
-		for i, x := range from {
-			room[i] = convert(x)
-		}
-		return room[:len(from)]
-	}
-}
 
 // each calls fn for all pieces, on all processors, with a number for the processor and one for the
 // piece.
@@ -155,7 +88,8 @@ func (w *work) each(fn func(worker, piece int, b []byte)) error {
 	return w.ctx.Err()
 }
 
-func (w *work) workers() int { return runtime.GOMAXPROCS(0) }
+// workers is how many processors share the work.
+func (w *work) workers() int { return min(runtime.GOMAXPROCS(0), max(w.pieces(), 1)) }
 
 // pieces is how many pieces there are.
 func (w *work) pieces() int {
@@ -163,60 +97,88 @@ func (w *work) pieces() int {
 	return int((w.values.Len() + perPiece - 1) / perPiece)
 }
 
-// part is what is known of the values of a piece.
-type part[T any] struct {
-	any    bool
-	lo, hi T
-	m      moments
-	kinds  kinds
+// small describes values of one or two bytes: they are gone through once.
+func (w *work) small(s *Summary, bins int, zeros int64, kind byte, of func(bits uint16) float64) error {
+	w.total = w.values.NumBytes()
+	tallies := make([]*tally, w.workers())
+	for i := range tallies {
+		tallies[i] = newTally(w.values.DType().Size())
+	}
+	if err := w.each(func(worker, _ int, b []byte) { tallies[worker].add(b) }); err != nil {
+		return err
+	}
+	all := tallies[0]
+	for _, t := range tallies {
+		t.settle()
+		if t == all {
+			continue
+		}
+		for k, n := range t.counts {
+			all.counts[k] += n
+		}
+	}
+	all.counts[0] += zeros
+	all.describe(s, bins, kind, of)
+	return nil
 }
 
-// merge adds the values of a block.
-func mergeBlock[T integer | float](p *part[T], lo, hi T, m moments) {
-	if !p.any {
-		p.lo, p.hi, p.any = lo, hi, true
-	}
-	p.lo, p.hi = min(p.lo, lo), max(p.hi, hi)
-	p.m.merge(m)
+// kind is how values of a type are described.
+type kind[T value] struct {
+	letter byte // see Number
+	block  func(r *block, p *part[T], b []byte)
+	// floats returns the values of a block as floats of a type, for a histogram.
+	floats func(r *block, b []byte) ([]byte, vec.Elem)
+	whole  bool // floats takes any number of values
 }
 
-func integers[T integer](w *work, kind byte, values func(b []byte, room []T) []T) func(s *Summary, bins int, zeros int64) error {
-	return func(s *Summary, bins int, zeros int64) error {
-		return describe(w, s, bins, zeros, kind, values,
-			func(v []T, p *part[T]) {
-				lo, hi, m := integerBlock(v)
-				mergeBlock(p, lo, hi, m)
-			}, countIntegers[T])
+// describe describes the values of the tensor, which are gone through twice. Beside them there are zeros that are not
+// stored.
+func (w *work) describe(s *Summary, bins int, zeros int64) error {
+	double := func(to func(r *block, b []byte) []byte) func(r *block, b []byte) ([]byte, vec.Elem) {
+		return func(r *block, b []byte) ([]byte, vec.Elem) { return to(r, b), vec.Float64 }
 	}
+	dt := w.values.DType()
+	if letter, of := small(dt.Kind()); of != nil {
+		return w.small(s, bins, zeros, letter, of)
+	}
+	switch dt.Kind() {
+	case layout.KindInt32:
+		return describe(w, s, bins, zeros, kind[int64]{'i', integerBlock[int32, int64], double(integerFloats[int32]), false})
+	case layout.KindInt64:
+		return describe(w, s, bins, zeros, kind[int64]{'i', integerBlock[int64, int64], double(integerFloats[int64]), false})
+	case layout.KindUint32:
+		return describe(w, s, bins, zeros, kind[uint64]{'u', integerBlock[uint32, uint64], double(integerFloats[uint32]), false})
+	case layout.KindUint64:
+		return describe(w, s, bins, zeros, kind[uint64]{'u', integerBlock[uint64, uint64], double(integerFloats[uint64]), false})
+	case layout.KindFloat32:
+		return describe(w, s, bins, zeros, asTheyAre('f', vec.Float32))
+	case layout.KindFloat64:
+		return describe(w, s, bins, zeros, asTheyAre('d', vec.Float64))
+	case layout.KindComplex64, layout.KindComplex128:
+		size := int(dt.Size())
+		floats := double(func(r *block, b []byte) []byte { return absolutes(r, b, size) })
+		return describe(w, s, bins, zeros, kind[float64]{'d', func(r *block, p *part[float64], b []byte) {
+			b, e := floats(r, b)
+			r.floatBlock(p, b, e)
+		}, floats, false})
+	}
+	return fmt.Errorf("%w: %v", ErrType, dt)
 }
 
-func floats[T float](w *work, kind byte, values func(b []byte, room []T) []T) func(s *Summary, bins int, zeros int64) error {
-	return func(s *Summary, bins int, zeros int64) error {
-		return describe(w, s, bins, zeros, kind, values,
-			func(v []T, p *part[T]) {
-				if lo, hi, m, ok := floatBlock(v); ok {
-					mergeBlock(p, lo, hi, m)
-				} else if lo, hi, m, any := mixedBlock(v, &p.kinds); any {
-					mergeBlock(p, lo, hi, m)
-				}
-			}, countFloats[T])
-	}
+// asTheyAre is how floats of 4 and 8 bytes are described.
+func asTheyAre(letter byte, e vec.Elem) kind[float64] {
+	return kind[float64]{letter, func(r *block, p *part[float64], b []byte) { r.floatBlock(p, b, e) },
+		func(_ *block, b []byte) ([]byte, vec.Elem) { return b, e }, true}
 }
 
-// describe goes through the values twice. Beside them there are zeros that are not stored.
-func describe[T integer | float](w *work, s *Summary, n int, zeros int64, kind byte,
-	values func(b []byte, room []T) []T, block func(v []T, p *part[T]), count func(b *bins, v []T)) error {
-	rooms := make([][]T, w.workers())
-	for i := range rooms {
-		rooms[i] = make([]T, pieceBytes)
-	}
+func describe[T value](w *work, s *Summary, bins int, zeros int64, k kind[T]) error {
+	blockBytes := blockSize * int(w.values.DType().Size())
+	blocks := make([]block, w.workers())
 	parts := make([]part[T], w.pieces())
+	w.total = 2 * w.values.NumBytes()
 	err := w.each(func(worker, piece int, b []byte) {
-		v := values(b, rooms[worker])
-		for len(v) > 0 {
-			k := min(blockSize, len(v))
-			block(v[:k], &parts[piece])
-			v = v[k:]
+		for b := range slices.Chunk(b, blockBytes) {
+			k.block(&blocks[worker], &parts[piece], b)
 		}
 	})
 	if err != nil {
@@ -224,39 +186,63 @@ func describe[T integer | float](w *work, s *Summary, n int, zeros int64, kind b
 	}
 	// In the order of the pieces, so that the result does not depend on who was quick.
 	var all part[T]
-	for _, p := range parts {
-		if p.any {
-			mergeBlock(&all, p.lo, p.hi, p.m)
-		}
-		all.kinds.nan += p.kinds.nan
-		all.kinds.inf += p.kinds.inf
+	for i := range parts {
+		all.add(&parts[i])
 	}
 	if zeros > 0 {
-		mergeBlock(&all, 0, 0, moments{n: float64(zeros)})
+		all.merge(0, 0, moments{n: float64(zeros)})
 	}
-	s.NaN, s.Inf = all.kinds.nan, all.kinds.inf
+	s.NonZero, s.NaN, s.Inf = all.nonzero, all.nan, all.inf
 	if !all.any {
 		return nil
 	}
 	s.Finite, s.Mean, s.Std = true, all.m.mean, all.m.std()
-	s.Min, s.Max = number(kind, all.lo), number(kind, all.hi)
+	s.Min, s.Max = number(k.letter, all.lo), number(k.letter, all.hi)
 
-	s.Edges = edges(s.Min.Float(), s.Max.Float(), n, kind == 'i' || kind == 'u')
-	histograms := make([]bins, w.workers())
+	s.Edges = edges(s.Min.Float(), s.Max.Float(), bins, k.letter == 'i' || k.letter == 'u')
+	histograms := make([][]int64, w.workers())
 	for i := range histograms {
-		histograms[i] = newBins(s.Edges)
+		histograms[i] = make([]int64, len(s.Edges)-1)
 	}
-	if err := w.each(func(worker, _ int, b []byte) { count(&histograms[worker], values(b, rooms[worker])) }); err != nil {
+	inside := all.nan+all.inf == 0
+	if k.whole {
+		blockBytes = pieceBytes
+	}
+	err = w.each(func(worker, _ int, b []byte) {
+		for b := range slices.Chunk(b, blockBytes) {
+			floats, e := k.floats(&blocks[worker], b)
+			vec.Histogram(histograms[worker], s.Edges, floats, e, inside)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	s.Counts = make([]int64, len(s.Edges)-1)
 	for _, h := range histograms {
-		for k, c := range h.counts {
-			s.Counts[k] += c
+		for k, n := range h {
+			s.Counts[k] += n
 		}
 	}
 	if zeros > 0 {
-		s.Counts[histograms[0].at(0)] += zeros
+		s.Counts[binOf(s.Edges, 0)] += zeros
 	}
 	return nil
+}
+
+// binOf returns the bin of a value in the range.
+func binOf(edges []float64, v float64) int {
+	last := len(edges) - 2
+	return sort.Search(last, func(k int) bool { return v < edges[k+1] })
+}
+
+// aligned returns bytes as the values that they are. If they do not lie where values of their type may, they are copied.
+func aligned[T integer](r *block, b []byte) []T {
+	var zero T
+	n := len(b) / int(unsafe.Sizeof(zero))
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	if uintptr(p)%unsafe.Alignof(zero) != 0 {
+		p = unsafe.Pointer(&r.aligned)
+		copy(unsafe.Slice((*byte)(p), unsafe.Sizeof(r.aligned)), b)
+	}
+	return unsafe.Slice((*T)(p), n)
 }
