@@ -67,6 +67,10 @@ damage: ## flip every byte of a small store and of a package, in every way of re
 mutants: ## make 40 deliberate faults in the store; a test has to notice each (5 to 10 minutes)
 	$(GO) run ./store/internal/mutants
 
+.PHONY: large
+large: ## go through packages and tensors of more than 4 GiB in every way; they are mostly holes
+	TSTORE_LARGE=1 $(GO) test -count=1 -timeout 60m -v -run 'MoreThan4GiB' ./store
+
 .PHONY: bench
 bench: ## measure the store against the disk and memory of this machine
 	@for d in bench/*/; do if ls $$d*.go >/dev/null 2>&1; then $(GO) run ./$$d; fi; done

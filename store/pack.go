@@ -141,7 +141,7 @@ func (k *packer) large(e *Entry) error {
 	var t layout.Tensor
 	var m *member
 	err = guarded(f, e.Name, func() (err error) {
-		if t, err = decode(f, e.Name, e.Offset, old, e); err == nil {
+		if t, err = decodeSound(f, e, old); err == nil {
 			m, err = newMember(e, t)
 		}
 		return err
@@ -181,6 +181,19 @@ func (k *packer) large(e *Entry) error {
 		return err
 	}
 	return k.to.index(m)
+}
+
+// decodeSound makes a tensor of the record of e. The indices of a sparse one are
+// checked: the record may come from a package that was attached as it was.
+func decodeSound(f *segment.File, e *Entry, record []byte) (layout.Tensor, error) {
+	t, err := decode(f, e.Name, e.Offset, record, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIndices(t); err != nil {
+		return nil, fmt.Errorf("tensor %q: %s: %w: record at offset %d: %w", e.Name, f.Path, ErrCorrupt, e.Offset, err)
+	}
+	return t, nil
 }
 
 // newMember is the tensor t of e as it stands in a package, without its digest.

@@ -154,10 +154,10 @@ func usePackage(t *testing.T, b []byte) {
 	useAll(p)
 	digest, _ := p.Digest()
 	report, err := p.Verify(ctx, nil)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrNewerFormat) {
 		t.Fatal(err)
 	}
-	sound := len(report.Problems) == 0
+	sound := err == nil && len(report.Problems) == 0
 	var names []string
 	for e, err := range p.List("") {
 		if err == nil {
@@ -185,10 +185,9 @@ func usePackage(t *testing.T, b []byte) {
 		t.Fatalf("packing a sound package again: digest %v, %v, want %v", got, err, digest)
 	}
 	if err == nil {
-		if second := open(t, again, &store.Options{ReadOnly: true}); sound {
-			if problems := problemsOf(t, second); len(problems) > 0 {
-				t.Fatalf("a sound package that was packed again: %v", problems)
-			}
+		// Whatever it was made of.
+		if problems := problemsOf(t, open(t, again, &store.Options{ReadOnly: true})); len(problems) > 0 {
+			t.Fatalf("what a package was packed into again: %v", problems)
 		}
 	}
 	st := open(t, filepath.Join(dir, "s"), nil)
@@ -206,8 +205,9 @@ func usePackage(t *testing.T, b []byte) {
 	must(t, sn.Close())
 	must(t, mapped.Close())
 	useAll(st)
-	if problems := problemsOf(t, st); sound && len(problems) > 0 {
-		t.Fatalf("a store with a sound package: %v", problems)
+	report, err = st.Verify(ctx, nil)
+	if sound && (err != nil || len(report.Problems) > 0) {
+		t.Fatalf("a store with a sound package: %v, %v", report.Problems, err)
 	}
 	must(t, st.Close())
 }

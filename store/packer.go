@@ -224,7 +224,7 @@ func (w *packWorker) member(m *member, f *segment.File, e *Entry, record []byte)
 	if got := segment.Checksum(record); got != e.CRC {
 		return wrongChecksum(f, e, got)
 	}
-	t, err := decode(f, e.Name, e.Offset, record, e)
+	t, err := decodeSound(f, e, record)
 	if err != nil {
 		return err
 	}
