@@ -91,6 +91,7 @@ VENV := .venv
 interop: $(VENV)/stamp ## compare what others and tstore write and read (downloads Python packages once)
 	$(GO) run ./codec/internal/interop -python $(VENV)/bin/python
 	$(GO) run ./codec/internal/fileinterop -python $(VENV)/bin/python
+	$(GO) run ./cmd/tstore/internal/tableinterop -python $(VENV)/bin/python
 	$(GO) run ./store/internal/interop -python $(VENV)/bin/python
 
 $(VENV)/stamp: codec/internal/interop/requirements.txt

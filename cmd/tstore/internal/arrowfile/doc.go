@@ -39,10 +39,10 @@
 //
 // # Library
 //
-// github.com/apache/arrow-go does the IPC format; it is maintained by the Arrow project, reads over a map
-// without a copy, and returns errors where a file is malformed. It knows neither extension type, which
-// are here. The messages of a file are found one after the other, as in a stream, and not by its footer,
-// so that both are read in the same way.
+// github.com/apache/arrow-go does the IPC format: it is maintained by the Arrow project and reads over a map
+// without a copy. It knows neither extension type, which are here. So is finding the messages of a file,
+// with checks of what they say of themselves: arrow-go takes memory by the lengths of lists that it finds
+// there, whatever they are.
 //
 // # Untrusted files
 //

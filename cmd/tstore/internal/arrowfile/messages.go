@@ -40,18 +40,12 @@ type messages struct {
 
 // findMessages finds the messages in a file or stream.
 func findMessages(b []byte) (*messages, error) {
-	file := bytes.HasPrefix(b, []byte(fileMagic))
-	rest := b
-	if file {
-		rest = b[min(8, len(b)):]
-		if len(b) < 20 || !bytes.HasSuffix(b, []byte(fileMagic)) {
-			return nil, fmt.Errorf("%w: it does not end with %s", ErrTruncated, fileMagic)
-		}
+	if bytes.HasPrefix(b, []byte(fileMagic)) {
+		return findInFile(b)
 	}
 	m := &messages{}
-	numbers := map[int64]bool{}
-	for n := 0; ; n++ {
-		at := int64(len(b) - len(rest))
+	for n, rest := 0, b; ; n++ {
+		at := len(b) - len(rest)
 		next, size, err := parseMessage(rest)
 		if err == io.EOF {
 			if n == 0 {
@@ -68,18 +62,27 @@ func findMessages(b []byte) (*messages, error) {
 			m.schema = next
 		case n == 0:
 			return nil, fmt.Errorf("%w: it begins with a %v, not with a schema", ErrInvalid, next.kind)
-		case next.kind == ipc.MessageRecordBatch:
-			m.batches = append(m.batches, next)
-		case next.kind == ipc.MessageDictionaryBatch:
-			// Tensors don't come from dictionaries; but a batch with some can't be read without any.
-			if number := dictionaryNumber(next.meta); !numbers[number] {
-				numbers[number] = true
-				m.dictionaries = append(m.dictionaries, next)
-			}
-		default:
+		case !m.add(next):
 			return nil, fmt.Errorf("%w: message %d, at byte %d, is a %v", ErrInvalid, n, at, next.kind)
 		}
 	}
+}
+
+// add adds a message that follows the schema.
+func (m *messages) add(next message) bool {
+	switch next.kind {
+	case ipc.MessageRecordBatch:
+		m.batches = append(m.batches, next)
+	case ipc.MessageDictionaryBatch:
+		// Tensors don't come from dictionaries; but a batch with some can't be read without any.
+		number := dictionaryNumber(next.meta)
+		if !slices.ContainsFunc(m.dictionaries, func(d message) bool { return dictionaryNumber(d.meta) == number }) {
+			m.dictionaries = append(m.dictionaries, next)
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // parseMessage returns the first message of b, and its size. At the end of the stream, which need not be
@@ -112,7 +115,7 @@ func parseMessage(b []byte) (m message, size int, err error) {
 	body := head.BodyLen()
 	m.kind = head.Type()
 	rest = rest[length:]
-	if err := checkMetadata(m.meta, m.kind); err != nil {
+	if err := checkMessage(m.meta, m.kind); err != nil {
 		return m, 0, err
 	}
 	if body < 0 {

@@ -35,9 +35,9 @@ type metadata struct {
 	left int // tables that there can still be
 }
 
-// checkMetadata panics, or returns an error, if a list in the metadata claims to be longer than the metadata
+// checkMessage panics, or returns an error, if a list in the metadata claims to be longer than the metadata
 // is, or if it has more tables than bytes for them.
-func checkMetadata(meta []byte, kind ipc.MessageType) error {
+func checkMessage(meta []byte, kind ipc.MessageType) error {
 	m := &metadata{left: len(meta) / 4}
 	message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
 	if err := m.tables(message, messageMetadata, nil); err != nil {
