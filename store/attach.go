@@ -32,6 +32,9 @@ type AttachOptions struct {
 	// Progress, if not nil, is called now and then with the bytes of the file that
 	// have been copied and those that it has.
 	Progress func(done, total int64)
+	// Committing, if not nil, is called when all is ready and the batch is about to be
+	// committed. From then on a context that ends has no effect.
+	Committing func()
 }
 
 // Attach makes the tensors of the package at path a part of the store, as one
@@ -50,12 +53,12 @@ func (s *Store) Attach(ctx context.Context, path string, o *AttachOptions) (int,
 }
 
 func (s *Store) attach(ctx context.Context, path string, o *AttachOptions) (int, error) {
-	return s.join(ctx, o.Prefix, o.Clash, func() (*segment.File, error) { return s.takeIn(ctx, path, o) })
+	return s.join(ctx, o.Prefix, o.Clash, o.Committing, func() (*segment.File, error) { return s.takeIn(ctx, path, o) })
 }
 
 // join makes the package that bring brings into the directory of segments a part of
 // the store, as one batch. If it does not come to that, the file is removed.
-func (s *Store) join(ctx context.Context, prefix string, clash Clash, bring func() (*segment.File, error)) (int, error) {
+func (s *Store) join(ctx context.Context, prefix string, clash Clash, committing func(), bring func() (*segment.File, error)) (int, error) {
 	if s.opts.ReadOnly {
 		return 0, fmt.Errorf("%w: %s was opened for reading", ErrReadOnly, s.path)
 	}
@@ -81,8 +84,14 @@ func (s *Store) join(ctx context.Context, prefix string, clash Clash, bring func
 			count, err = l.attached.settle(ctx, l, b.find, clash)
 			return err
 		})
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil || count == 0 {
 			return err
+		}
+		if committing != nil {
+			committing()
 		}
 		return b.attach(l)
 	})

@@ -204,6 +204,7 @@ func TestUnpack(t *testing.T) {
 	}
 	must(t, sn.Close())
 	st := open(t, filepath.Join(dir, "s"), nil)
+	must(t, st.Put("x", scalar))
 	if _, err := st.Unpack(context.Background(), sn, nil); !errors.Is(err, store.ErrTxDone) {
 		t.Errorf("unpacking a snapshot that was closed: %v", err)
 	}
@@ -212,7 +213,66 @@ func TestUnpack(t *testing.T) {
 	sn, err = reader.Snapshot()
 	must(t, err)
 	defer sn.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	n, err := open(t, filepath.Join(dir, "other"), nil).Unpack(ctx, sn, &store.UnpackOptions{Committing: cancel})
+	if n != len(names(t, reader)) || err != nil {
+		t.Errorf("canceled while it is being committed: %d, %v", n, err)
+	}
 	if _, err := reader.Unpack(context.Background(), sn, nil); !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("unpacking into a store that is open for reading: %v", err)
 	}
+}
+
+// TestPutSorted puts tensors one after the other, as one batch or not at all.
+func TestPutSorted(t *testing.T) {
+	ctx := context.Background()
+	dir := filepath.Join(quickDir(t), "s")
+	st := open(t, dir, nil)
+	must(t, st.Put("b", scalar))
+	add := func(names ...string) func(p *store.PackageWriter) error {
+		return func(p *store.PackageWriter) error {
+			for i, name := range names {
+				if err := p.Add(name, stamped(uint64(i), 10), layout.Attr{Key: "unit", Value: name}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	put := func(name string, i int) stored {
+		return stored{stamped(uint64(i), 10), []layout.Attr{{Key: "unit", Value: name}}}
+	}
+	want := contents{"b": {tensor: scalar}}
+	if _, err := st.PutSorted(ctx, nil, add("a", "b")); !errors.Is(err, store.ErrExists) {
+		t.Errorf("a name that is there: %v", err)
+	}
+	if _, err := st.PutSorted(ctx, nil, add("d", "c")); err == nil {
+		t.Error("names in the wrong order are put")
+	}
+	given := errors.New("given up")
+	if _, err := st.PutSorted(ctx, nil, func(p *store.PackageWriter) error { return errors.Join(add("e")(p), given) }); !errors.Is(err, given) {
+		t.Errorf("the error of fill is %v", err)
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	if _, err := st.PutSorted(canceled, nil, func(p *store.PackageWriter) error { cancel(); return add("e")(p) }); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	must(t, compare(st, want))
+	if files := segmentFiles(t, dir); len(files) != 1 {
+		t.Errorf("nothing was put, and there are %v", files)
+	}
+	if n, err := st.PutSorted(ctx, nil, add("a", "c")); n != 2 || err != nil {
+		t.Errorf("put %d, %v", n, err)
+	}
+	want["a"], want["c"] = put("a", 0), put("c", 1)
+	must(t, compare(st, want))
+	committing := 0
+	n, err := st.PutSorted(ctx, &store.SortedOptions{Clash: store.ClashReplaces, Committing: func() { committing++ }}, add("b", "c"))
+	if n != 2 || err != nil || committing != 1 {
+		t.Errorf("put %d, %v, told %d times", n, err, committing)
+	}
+	want["b"], want["c"] = put("b", 0), put("c", 1)
+	must(t, compare(st, want))
+	closeStore(t, st)
+	must(t, compare(open(t, dir, nil), want))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -39,16 +41,15 @@ changed by other programs, and lie on the same file system.`,
 			return err
 		}
 		defer pkg.Close()
-		if err := checkRanges(cmd, pkg); err != nil {
-			return err
-		}
 		var n int
 		err = withWriting(path, store.Options{LockWait: *wait}, func(w *writing) error {
-			progress := newProgress(cmd, "attaching "+file, sizeOf(file))
+			progress := newProgress(cmd, "attaching "+file, 1)
 			defer progress.end()
-			defer progress.watch(path)()
-			n, err = clash.attach(cmd, w, file, link)
-			return err
+			defer w.onAbandon()()
+			n, err = w.Attach(cmd.Context(), file, &store.AttachOptions{
+				Prefix: clash.prefix, Clash: clash.clash, Link: link, Progress: progress.report, Committing: committing,
+			})
+			return clash.explain(err)
 		})
 		if err != nil {
 			return err
@@ -86,28 +87,28 @@ func (f *clashFlags) parse() error {
 
 // attach makes a package part of a store and returns how many tensors the store has got from it.
 func (f *clashFlags) attach(cmd *cobra.Command, w *writing, file string, link bool) (int, error) {
-	if err := cmd.Context().Err(); err != nil {
-		return 0, err
-	}
 	n, err := w.Attach(cmd.Context(), file, &store.AttachOptions{Prefix: f.prefix, Clash: f.clash, Link: link})
+	return n, f.explain(err)
+}
+
+// explain adds to an error of taking in a package which flags are about it.
+func (f *clashFlags) explain(err error) error {
 	switch {
 	case errors.Is(err, store.ErrExists):
 		err = fmt.Errorf("%w; --replace or --keep says which one stays, --prefix gives other names", err)
 	case errors.Is(err, store.ErrName):
 		err = fmt.Errorf("--prefix %s: %w", f.prefix, err)
 	}
-	return n, err
+	return err
 }
 
-// checkRanges makes sure that the tensors of a package lie one behind the other, before anything is
-// done with each of them: it may be made so that a small file claims endless data.
-func checkRanges(cmd *cobra.Command, pkg *store.Store) error {
-	report, err := pkg.Verify(cmd.Context(), &store.VerifyOptions{Quick: true})
-	if err != nil {
-		return err
-	}
-	if len(report.Problems) > 0 {
-		return report.Problems[0].Err
-	}
-	return nil
+// onAbandon has unfinished segments of the store removed if the process is ended, until the returned
+// function is called. Nobody else can have begun one: the store is locked.
+func (w *writing) onAbandon() (done func()) {
+	return onAbandon(w.path+" segments", func() {
+		unfinished, _ := filepath.Glob(filepath.Join(w.path, "segments", "*.tmp"))
+		for _, name := range unfinished {
+			os.Remove(name)
+		}
+	})
 }

@@ -14,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store"
 )
 
 // An interrupted put leaves the store as it was: not there, or with what was in it.
@@ -111,6 +114,116 @@ func TestInterruptedPackLeavesNothing(t *testing.T) {
 	for _, f := range left {
 		t.Errorf("%s is left behind", f.Name())
 	}
+}
+
+// An attach that is copying, and an unpack that is writing, end soon when they are interrupted, and
+// leave the store as it was.
+func TestInterruptedAttachLeavesTheStoreAlone(t *testing.T) {
+	dir := t.TempDir() // on a disk: copying takes a while
+	pkg := filepath.Join(dir, "p.tstore")
+	writeHollowPackage(t, pkg, 1<<30)
+	for _, args := range [][]string{{"attach", "", pkg}, {"unpack", pkg, ""}} {
+		for _, existing := range []bool{false, true} {
+			st := filepath.Join(dir, "s")
+			for i := range args {
+				if args[i] == "" || args[i] == st {
+					args[i] = st
+				}
+			}
+			if existing {
+				mustRun(t, "put", st, "x", writeNPY(t, layout.DenseOf([]float32{1, 2, 3}, 3)))
+			}
+			before := filesBelow(t, st)
+			cmd, _, stderr := tstore(t, args...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for start := time.Now(); ; time.Sleep(time.Millisecond) {
+				unfinished, _ := filepath.Glob(filepath.Join(st, "segments", "*.seg.tmp"))
+				if len(unfinished) == 1 {
+					if info, err := os.Stat(unfinished[0]); err == nil && info.Size() >= 8<<20 {
+						break
+					}
+				}
+				if time.Since(start) > 30*time.Second {
+					cmd.Process.Kill()
+					t.Fatalf("%v: nothing is being written: %s", args, stderr.String())
+				}
+			}
+			interruptAndWait(t, cmd)
+			if got := stderr.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "interrupted; the store is as it was") {
+				t.Errorf("%v: standard error: %q", args, got)
+			}
+			after := filesBelow(t, st)
+			delete(after, "catalog.sum") // which is made anew
+			delete(before, "catalog.sum")
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("%v: files of the store (-before +after):\n%s", args, diff)
+			}
+			if existing {
+				if names := mustRun(t, "ls", st); names != "x\n" {
+					t.Errorf("%v: names after the interrupt: %q", args, names)
+				}
+			}
+			if err := os.RemoveAll(st); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// filesBelow lists the files in a directory, which may be missing.
+func filesBelow(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	files := map[string]bool{}
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			files[name] = true
+		}
+		return nil
+	})
+	return files
+}
+
+// writeHollowPackage makes a package of a tensor of n zeros, which takes no room on the disk.
+func writeHollowPackage(t *testing.T, path string, n int64) {
+	t.Helper()
+	zeros, err := layout.NewDense(layout.Uint8, []int64{n}, make([]byte, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p, err := store.NewPackageWriter(&hollowWriter{f: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Abort()
+	if err := p.Add("zeros", zeros); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hollowWriter writes a file front to back, with holes for large pieces, of which it takes for granted
+// that they are zeros.
+type hollowWriter struct {
+	f   *os.File
+	end int64
+}
+
+func (w *hollowWriter) Write(b []byte) (int, error) {
+	w.end += int64(len(b))
+	if len(b) >= 4<<20 {
+		return len(b), w.f.Truncate(w.end)
+	}
+	return w.f.WriteAt(b, w.end-int64(len(b)))
 }
 
 // interruptAndWait interrupts a process, which has to end within a second.
