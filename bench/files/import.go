@@ -126,8 +126,8 @@ func spill(_ int64, r io.Reader) ([]byte, error) {
 	return mmap.Map(f, mmap.RDONLY, 0)
 }
 
-// compare imports a file into new stores, in turns with copies of it, and adds what that takes to the table.
-// speedAim and memoryAim may be nil.
+// compare imports a file into new stores, in turns with copies of it, and adds what that takes to
+// the table. speedAim and memoryAim may be nil.
 func compare(b *measure.Bench, what, format, file string, speedAim, memoryAim *measure.Aim) error {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -42,8 +42,8 @@ func makeFile(name string, count, before int, write func(w io.Writer, names []st
 	return w.Flush()
 }
 
-// importSafetensors measures a file whose data are aligned, and one whose header has an odd length, as older
-// writers left it.
+// importSafetensors measures a file whose data are aligned, and one whose header has an odd length,
+// as older writers left it.
 func importSafetensors(b *measure.Bench) error {
 	file := b.Path("model.safetensors")
 	defer os.Remove(file)
@@ -71,7 +71,8 @@ func importSafetensors(b *measure.Bench) error {
 	return nil
 }
 
-// spaceDropper makes a header end at its brace, and one more space if that is needed for an odd length.
+// spaceDropper makes a header end at its brace, and one more space if that is needed for an odd
+// length.
 type spaceDropper struct {
 	w    io.Writer
 	done bool
@@ -110,8 +111,8 @@ func writeNPZ(compress bool) func(io.Writer, []string, *layout.Dense) error {
 	}
 }
 
-// importNPZ measures an archive whose arrays are aligned, and one where they lie at odd addresses, as NumPy
-// leaves them.
+// importNPZ measures an archive whose arrays are aligned, and one where they lie at odd addresses,
+// as NumPy leaves them.
 func importNPZ(b *measure.Bench) error {
 	file := b.Path("arrays.npz")
 	defer os.Remove(file)

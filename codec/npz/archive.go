@@ -42,9 +42,9 @@ type Options struct {
 	// By default members are decompressed into memory.
 	Load func(size int64, r io.Reader) ([]byte, error)
 
-	// MaxBytes limits how large all compressed members may be together when decompressed, by what the
-	// archive says; that it tells the truth is checked on the way. 0 means 1 GiB, or 100 times the
-	// size of the archive if that is more, which hardly any array exceeds.
+	// MaxBytes limits how large all compressed members may be together when decompressed, by what
+	// the archive says; that it tells the truth is checked on the way. 0 means 1 GiB, or 100 times
+	// the size of the archive if that is more, which hardly any array exceeds.
 	MaxBytes int64
 }
 
@@ -78,8 +78,8 @@ type Member struct {
 }
 
 // Open reads the directory of an archive, which is all of file, and makes sure that each of its
-// members lies in it, in bytes of its own. It looks at no member. The members keep file, which has to stay as
-// it is while they or their tensors are used. o may be nil.
+// members lies in it, in bytes of its own. It looks at no member. The members keep file, which has
+// to stay as it is while they or their tensors are used. o may be nil.
 //
 // The errors are [ErrInvalid], [ErrTruncated], [ErrUnsupported] and [ErrTooLarge].
 func Open(file []byte, o *Options) (*File, error) {

@@ -20,8 +20,9 @@ import (
 // The errors are [ErrInvalid], those of [npy.Decode] and of Options.Load.
 func (m *Member) Tensor() (*layout.Dense, error) { return m.decode(npy.Decode) }
 
-// View is Tensor for whoever only copies the elements: it leaves them where they are at any alignment;
-// see [npy.View]. Of a member that is not compressed it takes no memory for little-endian elements.
+// View is Tensor for whoever only copies the elements: it leaves them where they are at any
+// alignment; see [npy.View]. Of a member that is not compressed it takes no memory for
+// little-endian elements.
 func (m *Member) View() (*layout.Dense, error) { return m.decode(npy.View) }
 
 func (m *Member) decode(decode func([]byte) (*layout.Dense, error)) (*layout.Dense, error) {
@@ -66,8 +67,8 @@ func (m *Member) bytes() ([]byte, error) {
 	return b, nil
 }
 
-// inflate reads all of r into memory. It starts with as much as a well compressed array needs, and takes more
-// only when that has been filled.
+// inflate reads all of r into memory. It starts with as much as a well compressed array needs, and
+// takes more only when that has been filled.
 func (m *Member) inflate(size int64, r io.Reader) ([]byte, error) {
 	const usual, least = 8, 4096
 	b := make([]byte, 0, min(size, max(usual*int64(len(m.stored)), least)))

@@ -15,17 +15,17 @@ import (
 // scipy.sparse.save_npz or save_npz of pydata/sparse writes, and no others. Else, as for any archive
 // of arrays, it reports false.
 //
-// What SciPy calls csr and csc becomes a CSR or a CSC, or a COO if it has one dimension; coo, of any
-// number of dimensions, a COO; bsr and dia a CSR, or a COO if that is much smaller. What pydata/sparse
-// calls coo becomes a COO, and gcxs a CSR, a CSC or, if it is not a matrix, a COO.
+// What SciPy calls csr and csc becomes a CSR or a CSC, or a COO if it has one dimension; coo, of
+// any number of dimensions, a COO; bsr and dia a CSR, or a COO if that is much smaller. What
+// pydata/sparse calls coo becomes a COO, and gcxs a CSR, a CSC or, if it is not a matrix, a COO.
 //
-// The tensor is valid. Where the arrays are in the order that its layout asks for, they are the memory
-// of the archive, as with [Member.Tensor], but for the indices of a coo of two dimensions, which SciPy
-// keeps in two arrays. Otherwise they are sorted; an element of a csr, csc or bsr that is stored
-// several times is summed, as SciPy does, while a COO keeps it and is not canonical.
+// The tensor is valid. Where the arrays are in the order that its layout asks for, they are the
+// memory of the archive, as with [Member.Tensor], but for the indices of a coo of two dimensions,
+// which SciPy keeps in two arrays. Otherwise they are sorted; an element of a csr, csc or bsr that
+// is stored several times is summed, as SciPy does, while a COO keeps it and is not canonical.
 //
-// The errors are those of Tensor, and [ErrInvalid] for arrays that contradict each other, [ErrUnsupported]
-// for other formats and for a fill value other than 0.
+// The errors are those of Tensor, and [ErrInvalid] for arrays that contradict each other,
+// [ErrUnsupported] for other formats and for a fill value other than 0.
 func (f *File) Sparse() (t layout.Tensor, ok bool, err error) {
 	return f.sparse((*Member).Tensor)
 }
@@ -298,8 +298,8 @@ func (s *sparseReader) vector(indptr, indices layout.Index, data []byte) (layout
 	return s.coordinates(indices, [2]int64{size, size}, data)
 }
 
-// coordinates returns a COO of elements whose coordinates lie in indices at these strides: canonical, if no
-// element is stored twice.
+// coordinates returns a COO of elements whose coordinates lie in indices at these strides:
+// canonical, if no element is stored twice.
 func (s *sparseReader) coordinates(indices layout.Index, strides [2]int64, data []byte) (layout.Tensor, error) {
 	var read layout.COO
 	if err := read.Init(s.data.DType(), s.shape, indices, strides, true, data, nil); err != nil {

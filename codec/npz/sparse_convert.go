@@ -5,8 +5,8 @@ import (
 )
 
 // matrix returns a matrix of elements in any order, whose rows and columns alternate in indices: as
-// a CSR, unless most of its rows are empty, as those of a file may be that claims many. Then a CSR might
-// have no proportion to the file.
+// a CSR, unless most of its rows are empty, as those of a file may be that claims many. Then a CSR
+// might have no proportion to the file.
 func (s *sparseReader) matrix(indices []int64, data []byte) (layout.Tensor, error) {
 	c, err := layout.NewCOO(s.data.DType(), s.shape, layout.IndexOf(indices), data, false)
 	if err != nil {
@@ -97,8 +97,8 @@ func (s *sparseReader) dia() (layout.Tensor, error) {
 	return s.matrix(all, elements)
 }
 
-// gcxs reads what pydata/sparse keeps as a matrix whose rows are some of the axes of a tensor, and whose
-// columns are the others, in ascending order.
+// gcxs reads what pydata/sparse keeps as a matrix whose rows are some of the axes of a tensor, and
+// whose columns are the others, in ascending order.
 func (s *sparseReader) gcxs() (layout.Tensor, error) {
 	axes, err := s.integers("compressed_axes")
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"github.com/tstore/tstore/layout"
 )
 
-// WriteSparse writes an archive of the members that scipy.sparse.save_npz writes for a CSR, a CSC or
-// a COO, so that scipy.sparse.load_npz reads it. A CSF is converted to a COO first, in memory. SciPy
-// makes a matrix of a tensor of two dimensions, and a sparse array of any other number of them; those of
-// more than two it reads since version 1.15. It knows integers, bool, floats of 32 and 64 bits and
-// complex numbers; what else NumPy has, as float16, is written for other readers.
+// WriteSparse writes an archive of the members that scipy.sparse.save_npz writes for a CSR, a CSC
+// or a COO, so that scipy.sparse.load_npz reads it. A CSF is converted to a COO first, in memory.
+// SciPy makes a matrix of a tensor of two dimensions, and a sparse array of any other number of
+// them; those of more than two it reads since version 1.15. It knows integers, bool, floats of 32
+// and 64 bits and complex numbers; what else NumPy has, as float16, is written for other readers.
 //
 // As in SciPy indices have 32 bits if that is enough for the shape and the number of elements, else
 // 64. Without compression arrays are gone through twice; see [Writer.Add].
 //
-// The errors are [ErrUnsupported] for a dense tensor and for a scalar, [layout.ErrIndex] for index arrays that
-// contradict each other, those of [npy.Encode] for element types, and those of w.
+// The errors are [ErrUnsupported] for a dense tensor and for a scalar, [layout.ErrIndex] for index
+// arrays that contradict each other, those of [npy.Encode] for element types, and those of w.
 func WriteSparse(w io.Writer, t layout.Tensor, compress bool) error {
 	if len(t.Shape()) == 0 {
 		return fmt.Errorf("%w: a sparse scalar", ErrUnsupported)

@@ -20,8 +20,8 @@ const (
 	utf8Flag             = 1 << 11
 	version20, version45 = 20, 45
 
-	// alignID is the extra field that says how a member is aligned, and is as long as that takes: two
-	// bytes of the alignment and then zeros. Android's zipalign brought it up.
+	// alignID is the extra field that says how a member is aligned, and is as long as that takes:
+	// two bytes of the alignment and then zeros. Android's zipalign brought it up.
 	alignID      = 0xd935
 	alignMinimum = 4 + 2
 
@@ -60,8 +60,9 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 // Add writes a tensor as member name.npy. The tensor is not used after that. Without compression
 // its elements are gone through twice, first for the checksum, which comes before them.
 //
-// The name may have slashes, and must be one that [Open] takes, once in an archive; else the error is
-// [ErrUnsupported]. Other errors are those of [npy.Encode], before anything of the tensor is written, and of the writer.
+// The name may have slashes, and must be one that [Open] takes, once in an archive; else the error
+// is [ErrUnsupported]. Other errors are those of [npy.Encode], before anything of the tensor is
+// written, and of the writer.
 func (w *Writer) Add(name string, t layout.Tensor) error {
 	_, err := npy.AppendHeader(nil, t.DType(), t.Shape(), false)
 	switch {

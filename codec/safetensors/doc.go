@@ -13,8 +13,8 @@
 //
 // [Encode] writes a file; [Write] does so with tensors that are made one after the other. What they
 // write is aligned: the header is padded with spaces so that the data starts at a multiple of 64
-// bytes, and tensors come in an order in which each lies at a multiple of its elements' size, those of
-// a multiple of 64 bytes at multiples of 64.
+// bytes, and tensors come in an order in which each lies at a multiple of its elements' size, those
+// of a multiple of 64 bytes at multiples of 64.
 //
 // # Element types
 //
@@ -24,26 +24,27 @@
 //	BOOL                               bool
 //	C64                                complex64
 //
-// A byte above 1 in a BOOL tensor counts as true and is read as 1, in a copy. Tensors of other types
-// (F4, F6_E2M3, F6_E3M2, F8_E8M0, F8_E4M3FNUZ and F8_E5M2FNUZ are known, and more may come) have
-// an [Entry], which says what they are, but no tensor: asking for it gives [ErrUnsupported] with the tensor's name,
-// so that the others can be read. In the other direction complex128, dates, times and all other types
-// have no place in a file.
+// A byte above 1 in a BOOL tensor counts as true and is read as 1, in a copy. Tensors of other
+// types (F4, F6_E2M3, F6_E3M2, F8_E8M0, F8_E4M3FNUZ and F8_E5M2FNUZ are known, and more may come)
+// have an [Entry], which says what they are, but no tensor: asking for it gives [ErrUnsupported]
+// with the tensor's name, so that the others can be read. In the other direction complex128, dates,
+// times and all other types have no place in a file.
 //
-// The metadata of a file is a list of strings by strings, and so are attributes. Dimension names have no
-// place in a file and are not written.
+// The metadata of a file is a list of strings by strings, and so are attributes. Dimension names
+// have no place in a file and are not written.
 //
 // # Untrusted files
 //
 // All that the format's description forbids is refused: a header of more than 100,000,000 bytes or
-// one that does not begin with a brace, a name that comes twice (of a tensor, a field or in the metadata), offsets
-// that run backwards, don't fit the shape, overlap, leave a hole or leave bytes at the end. Memory is taken for what
-// the header lists, never by a number that it claims. Sizes are computed so that they can't overflow.
+// one that does not begin with a brace, a name that comes twice (of a tensor, a field or in the
+// metadata), offsets that run backwards, don't fit the shape, overlap, leave a hole or leave bytes
+// at the end. Memory is taken for what the header lists, never by a number that it claims. Sizes
+// are computed so that they can't overflow.
 //
-// There is no library for it: those for Go copy the data, or look no further than the JSON of the
-// header, and that of encoding/json takes the last of two keys that are the same. The format is small; its JSON is
-// read here by a parser that refuses what serde_json refuses, which the reference implementation
-// uses, and knows where in the file it is when it does.
+// No library is used. github.com/nlpodyssey/safetensors, the one for Go that was looked at, reads
+// headers by encoding/json, which takes the last of two keys that are the same, and does not keep
+// the order of the metadata. The format is small; its JSON is read here by a parser that refuses
+// what serde_json refuses, which the reference implementation uses, and says where in the file.
 //
 // Source: the section Format of the README of github.com/huggingface/safetensors, and for the limits
 // and the types the source of its Rust library, version 0.8.

@@ -25,9 +25,9 @@ type Named struct {
 // Encode writes a file of the given tensors and metadata. Elements that lie together in row-major
 // order go to w straight from the tensors' memory; others are gathered in pieces of at most 1 MiB.
 //
-// The error is [ErrUnsupported] for an element type that the format does not have, a name or a key that comes
-// twice or is not UTF-8, and a header of more than 100,000,000 bytes, all before anything is
-// written, or that of w.
+// The error is [ErrUnsupported] for an element type that the format does not have, a name or a key
+// that comes twice or is not UTF-8, and a header of more than 100,000,000 bytes, all before
+// anything is written, or that of w.
 func Encode(w io.Writer, tensors []Named, metadata []layout.Attr) error {
 	specs := make([]Spec, len(tensors))
 	for i, t := range tensors {
@@ -47,7 +47,8 @@ type Spec struct {
 // tensor(i) returns the one that specs[i] describes; it is called once for each, in the order in
 // which they come in the file, and what it returns is not used any more at the next call.
 //
-// The errors are those of Encode, that of tensor, and [ErrUnsupported] where a tensor is not what was announced.
+// The errors are those of Encode, that of tensor, and [ErrUnsupported] where a tensor is not what
+// was announced.
 func Write(w io.Writer, specs []Spec, metadata []layout.Attr, tensor func(i int) (*layout.Dense, error)) error {
 	order, err := arrange(specs)
 	if err != nil {
@@ -81,10 +82,10 @@ func Write(w io.Writer, specs []Spec, metadata []layout.Attr, tensor func(i int)
 	return nil
 }
 
-// arrange returns the order in which tensors come in a file, and makes sure that they can. There may
-// be no gaps between them. So first come those that end at a multiple of 64 if they begin at one, and
-// then the others, those with larger elements first: their sizes are powers of two, and so each begins at a
-// multiple of its own.
+// arrange returns the order in which tensors come in a file, and makes sure that they can. There
+// may be no gaps between them. So first come those that end at a multiple of 64 if they begin at
+// one, and then the others, those with larger elements first: their sizes are powers of two, and so
+// each begins at a multiple of its own.
 func arrange(specs []Spec) ([]int, error) {
 	const align = layout.Alignment
 	order := make([]int, len(specs))
@@ -176,6 +177,9 @@ func appendMetadata(b []byte, metadata []layout.Attr) ([]byte, error) {
 	b = append(b, `"`+metadataKey+`":{`...)
 	keys := make(map[string]struct{}, len(metadata))
 	for i, a := range metadata {
+		if len(b)+len(a.Key)+len(a.Value) > maxHeader {
+			return nil, fmt.Errorf("%w: metadata of more than the %d bytes that a header may have", ErrUnsupported, maxHeader)
+		}
 		if keys[a.Key] = struct{}{}; len(keys) == i {
 			return nil, fmt.Errorf("%w: key %.100q of the metadata comes twice", ErrUnsupported, a.Key)
 		}
@@ -195,17 +199,21 @@ func appendMetadata(b []byte, metadata []layout.Attr) ([]byte, error) {
 // appendString appends a string, which is UTF-8, with the escapes that JSON asks for.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
+	done := 0
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c < ' ':
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, s[done:i]...)
+		done = i + 1
+		if c < ' ' {
 			b = fmt.Appendf(b, `\u%04x`, c)
-		default:
-			b = append(b, c)
+		} else {
+			b = append(b, '\\', c)
 		}
 	}
-	return append(b, '"')
+	return append(append(b, s[done:]...), '"')
 }
 
 func appendIntegers(b []byte, integers ...int64) []byte {

@@ -251,16 +251,16 @@ func shapeText(shape []int64) string {
 // Size returns the bytes that the tensor takes in the file.
 func (e Entry) Size() int64 { return e.end - e.begin }
 
-// Tensor returns the tensor. It shares the memory of the file, unless its elements don't lie where a
-// Go value of their type may lie, or are bools with a byte above 1: then it has memory of its own, of
-// [Entry.Size] bytes.
+// Tensor returns the tensor. It shares the memory of the file, unless its elements don't lie where
+// a Go value of their type may lie, or are bools with a byte above 1: then it has memory of its
+// own, of [Entry.Size] bytes.
 //
 // The error is [ErrUnsupported], for element types that no tensor has and for more than 64
 // dimensions.
 func (e Entry) Tensor() (*layout.Dense, error) { return e.tensor(true) }
 
-// View is Tensor for whoever only copies the elements: it leaves them where they are at any alignment.
-// [layout.Values] refuses such a tensor with [layout.ErrMisaligned].
+// View is Tensor for whoever only copies the elements: it leaves them where they are at any
+// alignment. [layout.Values] refuses such a tensor with [layout.ErrMisaligned].
 func (e Entry) View() (*layout.Dense, error) { return e.tensor(false) }
 
 func (e Entry) tensor(align bool) (*layout.Dense, error) {

@@ -11,7 +11,8 @@ import (
 	"github.com/tstore/tstore/layout"
 )
 
-// writeSparse writes an archive for each element type that SciPy computes with, each layout and several shapes.
+// writeSparse writes an archive for each element type that SciPy computes with, each layout and
+// several shapes.
 func writeSparse(dir string) error {
 	random := rand.New(rand.NewPCG(5, 6))
 	index, err := describe(dir)
