@@ -54,12 +54,8 @@ func (s *Store) encodeMessage(name string, msg []byte, attrs []layout.Attr) (*en
 		return nil, fmt.Errorf("tensor %q: %w", name, err)
 	}
 	all := slices.Concat(codec.DecodeAttrs(&head), attrs)
-	total := 0
-	for _, a := range all {
-		total += len(a.Key) + len(a.Value)
-	}
-	if total > MaxAttrsLen {
-		return nil, fmt.Errorf("tensor %q: %w: %d bytes in all, at most %d are allowed", name, ErrAttrs, total, MaxAttrsLen)
+	if err := checkForeignAttrs(all); err != nil {
+		return nil, fmt.Errorf("tensor %q: %w", name, err)
 	}
 	return s.encodeUnchecked(name, t, all)
 }

@@ -44,3 +44,18 @@ func checkAttrs(attrs []layout.Attr) error {
 	}
 	return nil
 }
+
+// checkForeignAttrs makes sure that a tensor from elsewhere can keep its attributes.
+func checkForeignAttrs(attrs []layout.Attr) error {
+	total := 0
+	for _, a := range attrs {
+		if strings.HasPrefix(a.Key, codec.ReservedPrefix) {
+			return fmt.Errorf("%w: keys that begin with %q are reserved: %q", ErrAttrs, codec.ReservedPrefix, a.Key)
+		}
+		total += len(a.Key) + len(a.Value)
+	}
+	if total > MaxAttrsLen {
+		return fmt.Errorf("%w: %d bytes in all, at most %d are allowed", ErrAttrs, total, MaxAttrsLen)
+	}
+	return nil
+}

@@ -183,8 +183,9 @@ func (k *packer) large(e *Entry) error {
 	return k.to.index(m)
 }
 
-// decodeSound makes a tensor of the record of e. The indices of a sparse one are
-// checked: the record may come from a package that was attached as it was.
+// decodeSound makes a tensor of the record of e, which may come from a package that
+// was attached as it was: the indices of a sparse one are checked, and that e has no
+// attributes which a tensor can't have.
 func decodeSound(f *segment.File, e *Entry, record []byte) (layout.Tensor, error) {
 	t, err := decode(f, e.Name, e.Offset, record, e)
 	if err != nil {
@@ -192,6 +193,11 @@ func decodeSound(f *segment.File, e *Entry, record []byte) (layout.Tensor, error
 	}
 	if err := checkIndices(t); err != nil {
 		return nil, fmt.Errorf("tensor %q: %s: %w: record at offset %d: %w", e.Name, f.Path, ErrCorrupt, e.Offset, err)
+	}
+	for _, a := range e.Attrs {
+		if strings.HasPrefix(a.Key, codec.ReservedPrefix) {
+			return nil, fmt.Errorf("tensor %q: %s: %w: the index gives it the attribute %q, which no tensor has", e.Name, f.Path, ErrCorrupt, a.Key)
+		}
 	}
 	return t, nil
 }

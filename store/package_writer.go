@@ -114,8 +114,24 @@ func (p *PackageWriter) Add(name string, t layout.Tensor, attrs ...layout.Attr) 
 	if err := checkAttrs(attrs); err != nil {
 		return fmt.Errorf("tensor %q: %w", name, err)
 	}
+	return p.AddCopy(name, t, attrs)
+}
+
+// AddCopy is Add for a tensor that has its attributes from elsewhere, from a store or
+// from a message: they may be what can't be given to a tensor but is kept if it has it,
+// such as two of one key.
+func (p *PackageWriter) AddCopy(name string, t layout.Tensor, attrs []layout.Attr) error {
+	if err := checkForeignAttrs(attrs); err != nil {
+		return fmt.Errorf("tensor %q: %w", name, err)
+	}
 	if err := CheckName(name); err != nil {
 		return err
+	}
+	if t == nil {
+		return fmt.Errorf("tensor %q: the tensor is nil", name)
+	}
+	if err := checkIndices(t); err != nil {
+		return fmt.Errorf("tensor %q: %w", name, err)
 	}
 	sorted := sortedAttrs(attrs)
 	p.meta = memberMetadata(p.meta[:0], name, sorted)

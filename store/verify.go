@@ -403,6 +403,10 @@ func (v *verification) pkg(f *segment.File, sealed *sealedSegment) {
 		v.problem(fmt.Errorf("%s: %w", f.Path, fromIndex(err)))
 	case !slices.IsSortedFunc(attrs, compareAttrs):
 		v.problem(fmt.Errorf("%s: %w: the attributes of the dataset are not sorted: %.200q", f.Path, ErrCorrupt, attrs))
+	default:
+		if err := checkAttrs(attrs); err != nil {
+			v.problem(fmt.Errorf("%s: %w: the attributes of the dataset: %w", f.Path, ErrCorrupt, err))
+		}
 	}
 	err = sealed.checkPackage(v.ctx, func(e *Entry) error {
 		if v.options.Quick || v.ctx.Err() != nil {

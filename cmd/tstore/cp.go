@@ -93,29 +93,22 @@ more than ` + roundBytes(copyInMemory) + ` goes into a segment of its own, which
 // committed.
 var copyInMemory int64 = 32 << 20
 
-// copyThroughFile copies any amount as one batch: it writes a package beside the segments of the store,
-// which the store takes in by a link. Until then the file has a name that no store takes for one of its
-// own, and that the next writer removes (FORMAT.md, 1).
+// copyThroughFile copies any amount as one batch.
 func copyThroughFile(cmd *cobra.Command, path string, opts store.Options, snap *store.Snapshot, all []copied, total int64, force bool) error {
 	return withWriting(path, opts, func(w *writing) error {
-		if !force {
-			for _, c := range all {
-				if err := c.checkFree(w.Stat); err != nil {
-					return err
-				}
-			}
+		clash := store.ClashFails
+		if force {
+			clash = store.ClashReplaces
 		}
-		file := filepath.Join(w.path, "segments", "copy.seg.tmp")
-		remove := func() { os.Remove(file) }
-		defer onAbandon(file, remove)()
-		defer remove()
-		err := output{path: file, what: "copying", size: total}.write(cmd, func(out io.Writer) error {
-			p, err := store.NewPackageWriter(out)
-			if err != nil {
+		for _, c := range all {
+			if force {
+				break
+			}
+			if err := c.checkFree(w.Stat); err != nil {
 				return err
 			}
-			defer onAbandon("package", p.Abort)()
-			defer p.Abort()
+		}
+		return w.takeIn(cmd, "copying", total, clash, func(p *store.PackageWriter) error {
 			for _, c := range all {
 				if err := cmd.Context().Err(); err != nil {
 					return err
@@ -128,23 +121,8 @@ func copyThroughFile(cmd *cobra.Command, path string, opts store.Options, snap *
 					return err
 				}
 			}
-			_, err = p.Close()
-			return err
+			return nil
 		})
-		if err != nil {
-			return err
-		}
-		clash := clashFlags{}
-		if force {
-			clash.clash = store.ClashReplaces
-		}
-		committing()
-		_, err = clash.attach(cmd, w, file, true)
-		var noLink *os.LinkError
-		if errors.As(err, &noLink) { // not every file system has links
-			_, err = clash.attach(cmd, w, file, false)
-		}
-		return err
 	})
 }
 

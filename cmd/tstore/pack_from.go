@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,15 +48,17 @@ func packFiles(cmd *cobra.Command, from *fromFlags, out string, attrs []layout.A
 	if len(s.all) == 0 {
 		return packed{}, fmt.Errorf("%s: no file there is called %s", strings.Join(from.roots, ", "), formatExtensions(reads))
 	}
-	slices.SortFunc(s.all, func(a, b source) int { return strings.Compare(a.name, b.name) })
 	err = writePackage(cmd, &done, s.size, attrs, func(p *store.PackageWriter) error {
-		return s.each(&contentFlags{}, func(x source, c content) (bool, error) {
-			err := p.Add(x.name, c.tensor, c.attrs...)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", x.file.what(x.member), err)
+		r := s.reader(&contentFlags{})
+		for {
+			x, err := r.next()
+			if x == nil || err != nil {
+				return err
 			}
-			return false, err
-		})
+			if err := x.addTo(p, x.name); err != nil {
+				return fmt.Errorf("%s: %w", x.in.path, err)
+			}
+		}
 	})
 	return done, plainInput(err)
 }

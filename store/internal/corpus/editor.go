@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/tstore/tstore/codec"
 	"github.com/tstore/tstore/store"
@@ -299,10 +302,18 @@ func (e *editor) insertZeros(at int) {
 	e.b = slices.Insert(e.b, at, make([]byte, 64)...)
 }
 
-// redigest makes the digest of a package right for its records, as they are decoded.
+// redigest makes the digest of a package right for its records, as they are decoded. Verify says what
+// it should be, unless something keeps it from getting so far; then the records can be packed.
 func (e *editor) redigest() {
 	s := must(store.OpenPackageAt(bytes.NewReader(e.b), int64(len(e.b)), "corpus"))
 	defer s.Close()
+	set := func(digest []byte) { e.index().changeHeader(func(h []byte) { copy(h[128:160], digest) }) }
+	for _, p := range must(s.Verify(context.Background(), nil)).Problems {
+		if _, want, ok := strings.Cut(p.Err.Error(), "the tensors give "); ok {
+			set(must(hex.DecodeString(want)))
+			return
+		}
+	}
 	c := contents{}
 	for entry, err := range s.List("") {
 		if err != nil {
@@ -311,5 +322,5 @@ func (e *editor) redigest() {
 		c[entry.Name] = item{tensor: must(s.Get(entry.Name)), attrs: entry.Attrs}
 	}
 	digest := digestOf(pack(c))
-	e.index().changeHeader(func(h []byte) { copy(h[128:], digest[:]) })
+	set(digest[:])
 }

@@ -121,6 +121,11 @@ func packageRejects() []reject {
 				e.b[f.dataset+2] = 'z'
 				f.seal()
 			}),
+			of(p, "package-dataset", "", "is not UTF-8", func(e *editor) {
+				f := e.index()
+				e.b[f.dataset+bytes.Index(e.b[f.dataset:], []byte("CC0"))] = 0xff
+				f.seal()
+			}),
 		),
 	)
 }

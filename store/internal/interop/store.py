@@ -4,6 +4,7 @@ Sections 5 and 7 of FORMAT.md.
 """
 
 import hashlib
+import itertools
 import pathlib
 from dataclasses import dataclass
 
@@ -125,6 +126,16 @@ def check_package(segment, index):
         raise Corrupt(f"{segment.path}: the index is at {index.record_at}, the records end at {at}")
     if index.attributes() != sorted(index.attributes()):
         raise Corrupt(f"{segment.path}: the attributes of the dataset are not sorted")
+    keys = [key for key, _ in index.attributes()]
+    if len(set(keys)) < len(keys) or any(not key or key.startswith(b"tstore.") for key in keys):
+        raise Corrupt(f"{segment.path}: the keys of the dataset's attributes")
+    if sum(len(key) + len(value) for key, value in index.attributes()) > 1 << 20:
+        raise Corrupt(f"{segment.path}: the attributes of the dataset are too long")
+    for text in itertools.chain.from_iterable(index.attributes()):
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            raise Corrupt(f"{segment.path}: an attribute of the dataset: {error}") from error
     if digest.digest() != index.digest:
         raise Corrupt(f"{segment.path}: the digest is {digest.hexdigest()}, the index has {index.digest.hex()}")
     return digest.hexdigest()
