@@ -58,8 +58,11 @@ type chunk struct {
 }
 
 const (
-	// bucketBits is how many columns a bucket has. Their cursors and open lines fit a second-level cache.
+	// bucketBits says how many columns a bucket has, at most. Their cursors and open lines fit a second-level cache.
 	bucketBits = 10
+	// lineBucketBits says how many columns a bucket of a compressed matrix has at least: they fit a first-level cache.
+	// It has more if there are so many buckets that these take too long to be filled.
+	lineBucketBits, lineBuckets = 8, 64
 	// narrow is a number of columns below which a row is too short for a call.
 	narrow = 128
 )
@@ -284,19 +287,20 @@ func (c *Columns) fillNarrow() {
 func (c *Columns) writeBucket(values []byte, size int, rows []byte, t Index, pointers []byte, pt Index, base uint64) {
 	ksize := c.keySize()
 	width := 1 << c.shift
-	if len(c.cursors) < width {
-		c.cursors = make([]uint64, width)
+	if len(c.cursors) < 1<<bucketBits {
+		c.cursors = make([]uint64, 1<<bucketBits)
 	}
 	cursors := (*[1 << bucketBits]uint64)(c.cursors)
-	clear(cursors[:])
+	clear(cursors[:width])
+	mask := uint64(width-1) % (1 << bucketBits)
 	for keys := range c.pieces(size) {
 		if c.wide {
 			for _, key := range view[uint64](keys) {
-				cursors[key%(1<<bucketBits)]++
+				cursors[key&mask]++
 			}
 		} else {
 			for _, key := range view[uint32](keys) {
-				cursors[key%(1<<bucketBits)]++
+				cursors[uint64(key)&mask]++
 			}
 		}
 	}
@@ -306,7 +310,7 @@ func (c *Columns) writeBucket(values []byte, size int, rows []byte, t Index, poi
 		putIndex(pointers[j*pt.Size():], pt, base+sum)
 	}
 	for keys, src := range c.pieces(size) {
-		placeAny(values, rows, cursors, keys, ksize, src, size, t.Size())
+		placeAny(values, rows, cursors, keys, ksize, src, size, t.Size(), c.shift)
 	}
 }
 
@@ -331,47 +335,50 @@ func (c *Columns) pieces(size int) func(func(keys, values []byte) bool) {
 
 // placeGo stores each value, and the row in its key, at the place that the cursor of the column in its key says,
 // and moves the cursor on.
-func placeGo(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int) {
+func placeGo(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int, shift uint) {
 	switch size {
 	case 1:
-		placeValues(values, rows, cursors, keys, ksize, src, psize)
+		placeValues(values, rows, cursors, keys, ksize, src, psize, shift)
 	case 2:
-		placeValues(view[uint16](values), rows, cursors, keys, ksize, view[uint16](src), psize)
+		placeValues(view[uint16](values), rows, cursors, keys, ksize, view[uint16](src), psize, shift)
 	case 4:
-		placeValues(view[uint32](values), rows, cursors, keys, ksize, view[uint32](src), psize)
+		placeValues(view[uint32](values), rows, cursors, keys, ksize, view[uint32](src), psize, shift)
 	case 8:
-		placeValues(view[uint64](values), rows, cursors, keys, ksize, view[uint64](src), psize)
+		placeValues(view[uint64](values), rows, cursors, keys, ksize, view[uint64](src), psize, shift)
 	default:
-		placeValues(view[word128](values), rows, cursors, keys, ksize, view[word128](src), psize)
+		placeValues(view[word128](values), rows, cursors, keys, ksize, view[word128](src), psize, shift)
 	}
 }
 
-func placeValues[T any](values []T, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []T, psize int) {
+func placeValues[T any](values []T, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []T, psize int, shift uint) {
 	if ksize == 8 {
-		placeKeys(values, rows, cursors, view[uint64](keys), src, psize)
+		placeKeys(values, rows, cursors, view[uint64](keys), src, psize, shift)
 	} else {
-		placeKeys(values, rows, cursors, view[uint32](keys), src, psize)
+		placeKeys(values, rows, cursors, view[uint32](keys), src, psize, shift)
 	}
 }
 
-func placeKeys[T any, K uint32 | uint64](values []T, rows []byte, cursors *[1 << bucketBits]uint64, keys []K, src []T, psize int) {
+func placeKeys[T any, K uint32 | uint64](values []T, rows []byte, cursors *[1 << bucketBits]uint64, keys []K, src []T, psize int, shift uint) {
 	switch psize {
 	case 1:
-		place(values, rows, cursors, keys, src)
+		place(values, rows, cursors, keys, src, shift)
 	case 2:
-		place(values, view[uint16](rows), cursors, keys, src)
+		place(values, view[uint16](rows), cursors, keys, src, shift)
 	case 4:
-		place(values, view[uint32](rows), cursors, keys, src)
+		place(values, view[uint32](rows), cursors, keys, src, shift)
 	default:
-		place(values, view[uint64](rows), cursors, keys, src)
+		place(values, view[uint64](rows), cursors, keys, src, shift)
 	}
 }
 
-func place[T any, P uint8 | uint16 | uint32 | uint64, K uint32 | uint64](values []T, rows []P, cursors *[1 << bucketBits]uint64, keys []K, src []T) {
+func place[T any, P uint8 | uint16 | uint32 | uint64, K uint32 | uint64](values []T, rows []P, cursors *[1 << bucketBits]uint64, keys []K, src []T, shift uint) {
 	src = src[:len(keys)]
+	mask := K(1)<<shift - 1
+	mask %= 1 << bucketBits
 	for i, key := range keys {
-		at := cursors[key%(1<<bucketBits)]
-		cursors[key%(1<<bucketBits)] = at + 1
-		values[at], rows[at] = src[i], P(key>>bucketBits)
+		j := key & mask
+		at := cursors[j]
+		cursors[j] = at + 1
+		values[at], rows[at] = src[i], P(key>>(shift&63))
 	}
 }

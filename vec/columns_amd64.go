@@ -45,21 +45,21 @@ func copyPast(dst, src []byte) {
 
 // placeAny stores each value, and the row in its key, at the place that the cursor of the column in its key says,
 // and moves the cursor on. The sum of what the columns get is the length of values.
-func placeAny(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int) {
+func placeAny(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int, shift uint) {
 	if Active() < AVX2 || ksize != 4 || size == 16 {
-		placeGo(values, rows, cursors, keys, ksize, src, size, psize)
+		placeGo(values, rows, cursors, keys, ksize, src, size, psize, shift)
 		return
 	}
 	const most = 4096 // nonzeros in a call
 	for len(keys) > 0 {
 		n := min(len(keys)/4, most)
-		placeAVX2(&values[0], &rows[0], &cursors[0], (*uint32)(unsafe.Pointer(&keys[0])), &src[0], n, size, psize)
+		placeAVX2(&values[0], &rows[0], &cursors[0], (*uint32)(unsafe.Pointer(&keys[0])), &src[0], n, size, psize, uint64(shift))
 		keys, src = keys[n*4:], src[n*size:]
 	}
 }
 
-func placeAVX2(values, rows *byte, cursors *uint64, keys *uint32, src *byte, n, size, psize int) {
-	const shift, base = bucketBits, 0
+func placeAVX2(values, rows *byte, cursors *uint64, keys *uint32, src *byte, n, size, psize int, shift uint64) {
+	const base = 0
 	switch size | psize<<4 {
 	case 1 | 1<<4:
 		ran("place1to1AVX2")

@@ -56,12 +56,12 @@ func compactLines(values, rows []byte, cursors []uint64, lines []byte, e Elem, b
 
 func copyPast(dst, src []byte) { copy(dst, src) }
 
-func placeAny(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int) {
-	placeGo(values, rows, cursors, keys, ksize, src, size, psize)
+func placeAny(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int, shift uint) {
+	placeGo(values, rows, cursors, keys, ksize, src, size, psize, shift)
 }
 
-func dealAny(values, keys []byte, cursors []uint64, indices []byte, isize int, src []byte, size int, ends []uint64, at, line uint64, wide bool) {
-	dealGo(values, keys, cursors, indices, isize, src, size, ends, at, line, wide)
+func dealAny(values, keys []byte, cursors []uint64, indices []byte, isize int, src []byte, size int, ends []uint64, at, line uint64, wide bool, shift uint) {
+	dealGo(values, keys, cursors, indices, isize, src, size, ends, at, line, wide, shift)
 }
 
 func streamTile(dst []byte, dstStride int, src []byte, srcStride, count, n int) {

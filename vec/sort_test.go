@@ -28,8 +28,9 @@ func TestDealAndPlace(t *testing.T) {
 					values[i] = byte(rng.Uint32())
 				}
 				n := 20000 - start
-				buckets := make([]uint64, width>>bucketBits+1)
-				countBuckets(buckets, indices[start*isize:], ix)
+				shift := uint(lineBucketBits + (size+2*isize)%(bucketBits-lineBucketBits+1))
+				buckets := make([]uint64, width>>shift+1)
+				countBuckets(buckets, indices[start*isize:], ix, shift)
 				for b := range buckets {
 					if b > 0 {
 						buckets[b] += buckets[b-1]
@@ -41,15 +42,15 @@ func TestDealAndPlace(t *testing.T) {
 				for line, end := range ends {
 					for ; at < int(end); at++ {
 						x := ix.At(indices, at)
-						p := int(c[x>>bucketBits])
-						c[x>>bucketBits]++
+						p := int(c[x>>shift])
+						c[x>>shift]++
 						copy(wantValues[p*size:], values[at*size:(at+1)*size])
-						putIndex(wantKeys[p*ksize:], unsignedIndex(ksize), uint64(first+line)<<bucketBits|x%(1<<bucketBits))
+						putIndex(wantKeys[p*ksize:], unsignedIndex(ksize), uint64(first+line)<<shift|x%(1<<shift))
 					}
 				}
 				eachVersion(func(v Version) {
 					gotValues, gotKeys := make([]byte, n*size), make([]byte, n*ksize)
-					dealAny(gotValues, gotKeys, cursors(), indices, isize, values, size, ends, start, first, wide)
+					dealAny(gotValues, gotKeys, cursors(), indices, isize, values, size, ends, start, first, wide, shift)
 					if !bytes.Equal(gotValues, wantValues) || !bytes.Equal(gotKeys, wantKeys) {
 						t.Fatalf("%v: deal of values of %d bytes by indices of %d, wide %v: wrong output", v, size, isize, wide)
 					}
@@ -60,7 +61,7 @@ func TestDealAndPlace(t *testing.T) {
 				keys, src := wantKeys[:n*ksize], wantValues[:n*size]
 				var starts, c1 [1 << bucketBits]uint64
 				for i := range n {
-					starts[unsignedIndex(ksize).At(keys, i)%(1<<bucketBits)]++
+					starts[unsignedIndex(ksize).At(keys, i)%(1<<shift)]++
 				}
 				sum := uint64(0)
 				for j := range starts {
@@ -70,15 +71,15 @@ func TestDealAndPlace(t *testing.T) {
 				c1 = starts
 				for i := range n {
 					key := unsignedIndex(ksize).At(keys, i)
-					p := int(c1[key%(1<<bucketBits)])
-					c1[key%(1<<bucketBits)]++
+					p := int(c1[key%(1<<shift)])
+					c1[key%(1<<shift)]++
 					copy(wantOut[p*size:], src[i*size:(i+1)*size])
-					putIndex(wantRows[p*isize:], ix, key>>bucketBits)
+					putIndex(wantRows[p*isize:], ix, key>>shift)
 				}
 				eachVersion(func(v Version) {
 					out, rows := make([]byte, n*size), make([]byte, n*isize)
 					c := starts
-					placeAny(out, rows, &c, keys, ksize, src, size, isize)
+					placeAny(out, rows, &c, keys, ksize, src, size, isize, shift)
 					if !bytes.Equal(out, wantOut) || !bytes.Equal(rows, wantRows) {
 						t.Fatalf("%v: place of values of %d bytes with rows of %d, wide %v: wrong output", v, size, isize, wide)
 					}

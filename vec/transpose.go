@@ -24,6 +24,10 @@ func (c *Columns) StartLines(pointers []byte, pt Index, indices []byte, t Index,
 	}
 	c.reset(size, rows, n)
 	c.compressed = true
+	c.shift = lineBucketBits
+	for c.shift < bucketBits && n>>c.shift > lineBuckets {
+		c.shift++
+	}
 	count = to - from
 
 	// The size of each bucket, and so where it starts.
@@ -33,7 +37,7 @@ func (c *Columns) StartLines(pointers []byte, pt Index, indices []byte, t Index,
 	}
 	c.starts = c.starts[:buckets+1]
 	clear(c.starts)
-	countBuckets(c.starts[1:], indices[from*t.Size():to*t.Size()], t)
+	countBuckets(c.starts[1:], indices[from*t.Size():to*t.Size()], t, c.shift)
 	for b := range buckets {
 		c.starts[b+1] += c.starts[b]
 	}
@@ -52,7 +56,7 @@ func (c *Columns) StartLines(pointers []byte, pt Index, indices []byte, t Index,
 	for line := 0; line < rows; line += len(ends) {
 		block := ends[:min(len(ends), rows-line)]
 		widenPointers(block, pointers[(line+1)*pt.Size():], pt)
-		dealAny(c.values, c.keys, cursors, indices, t.Size(), values, size, block, at, uint64(line), c.wide)
+		dealAny(c.values, c.keys, cursors, indices, t.Size(), values, size, block, at, uint64(line), c.wide, c.shift)
 		at = block[len(block)-1]
 	}
 	return count, nil
@@ -79,38 +83,39 @@ func checkRange(indices []byte, t Index, from, to int, n uint64) error {
 }
 
 // countBuckets adds to counts how many indices each bucket has.
-func countBuckets(counts []uint64, indices []byte, t Index) {
+func countBuckets(counts []uint64, indices []byte, t Index, shift uint) {
 	switch t.Size() {
 	case 1:
 		if len(indices) > 0 {
 			counts[0] += uint64(len(indices))
 		}
 	case 2:
-		countUpper(counts, view[uint16](indices))
+		countUpper(counts, view[uint16](indices), shift)
 	case 4:
-		countUpper(counts, view[uint32](indices))
+		countUpper(counts, view[uint32](indices), shift)
 	default:
-		countUpper(counts, view[uint64](indices))
+		countUpper(counts, view[uint64](indices), shift)
 	}
 }
 
-func countUpper[I uint16 | uint32 | uint64](counts []uint64, indices []I) {
+func countUpper[I uint16 | uint32 | uint64](counts []uint64, indices []I, shift uint) {
+	shift &= 31 // it is less
 	// Neighbouring indices fall into the same bucket: two sets of counters, so that one addition need not wait
 	// for the other's.
 	if len(counts) > 64 {
 		for _, x := range indices {
-			counts[x>>bucketBits]++
+			counts[x>>shift]++
 		}
 		return
 	}
 	var a, b [64]uint64
 	for len(indices) >= 2 {
-		a[indices[0]>>bucketBits&63]++
-		b[indices[1]>>bucketBits&63]++
+		a[indices[0]>>shift&63]++
+		b[indices[1]>>shift&63]++
 		indices = indices[2:]
 	}
 	for _, x := range indices {
-		a[x>>bucketBits&63]++
+		a[x>>shift&63]++
 	}
 	for i := range counts {
 		counts[i] += a[i] + b[i]
@@ -119,49 +124,52 @@ func countUpper[I uint16 | uint32 | uint64](counts []uint64, indices []I) {
 
 // dealGo puts each value of some lines, and its key, into the bucket of its index. The lines begin with value
 // number at and end with the given ones; line is the number of the first.
-func dealGo(values, keys []byte, cursors []uint64, indices []byte, isize int, src []byte, size int, ends []uint64, at, line uint64, wide bool) {
+func dealGo(values, keys []byte, cursors []uint64, indices []byte, isize int, src []byte, size int, ends []uint64, at, line uint64, wide bool, shift uint) {
 	switch size {
 	case 1:
-		dealValues(values, keys, cursors, indices, isize, src, ends, at, line, wide)
+		dealValues(values, keys, cursors, indices, isize, src, ends, at, line, wide, shift)
 	case 2:
-		dealValues(view[uint16](values), keys, cursors, indices, isize, view[uint16](src), ends, at, line, wide)
+		dealValues(view[uint16](values), keys, cursors, indices, isize, view[uint16](src), ends, at, line, wide, shift)
 	case 4:
-		dealValues(view[uint32](values), keys, cursors, indices, isize, view[uint32](src), ends, at, line, wide)
+		dealValues(view[uint32](values), keys, cursors, indices, isize, view[uint32](src), ends, at, line, wide, shift)
 	case 8:
-		dealValues(view[uint64](values), keys, cursors, indices, isize, view[uint64](src), ends, at, line, wide)
+		dealValues(view[uint64](values), keys, cursors, indices, isize, view[uint64](src), ends, at, line, wide, shift)
 	default:
-		dealValues(view[word128](values), keys, cursors, indices, isize, view[word128](src), ends, at, line, wide)
+		dealValues(view[word128](values), keys, cursors, indices, isize, view[word128](src), ends, at, line, wide, shift)
 	}
 }
 
-func dealValues[T any](values []T, keys []byte, cursors []uint64, indices []byte, isize int, src []T, ends []uint64, at, line uint64, wide bool) {
+func dealValues[T any](values []T, keys []byte, cursors []uint64, indices []byte, isize int, src []T, ends []uint64, at, line uint64, wide bool, shift uint) {
 	if wide {
-		dealKeys(values, view[uint64](keys), cursors, indices, isize, src, ends, at, line)
+		dealKeys(values, view[uint64](keys), cursors, indices, isize, src, ends, at, line, shift)
 	} else {
-		dealKeys(values, view[uint32](keys), cursors, indices, isize, src, ends, at, line)
+		dealKeys(values, view[uint32](keys), cursors, indices, isize, src, ends, at, line, shift)
 	}
 }
 
-func dealKeys[T any, K uint32 | uint64](values []T, keys []K, cursors []uint64, indices []byte, isize int, src []T, ends []uint64, at, line uint64) {
+func dealKeys[T any, K uint32 | uint64](values []T, keys []K, cursors []uint64, indices []byte, isize int, src []T, ends []uint64, at, line uint64, shift uint) {
 	switch isize {
 	case 1:
-		deal(values, keys, cursors, indices, src, ends, at, line)
+		deal(values, keys, cursors, indices, src, ends, at, line, shift)
 	case 2:
-		deal(values, keys, cursors, view[uint16](indices), src, ends, at, line)
+		deal(values, keys, cursors, view[uint16](indices), src, ends, at, line, shift)
 	case 4:
-		deal(values, keys, cursors, view[uint32](indices), src, ends, at, line)
+		deal(values, keys, cursors, view[uint32](indices), src, ends, at, line, shift)
 	default:
-		deal(values, keys, cursors, view[uint64](indices), src, ends, at, line)
+		deal(values, keys, cursors, view[uint64](indices), src, ends, at, line, shift)
 	}
 }
 
-func deal[T any, K uint32 | uint64, I uint8 | uint16 | uint32 | uint64](values []T, keys []K, cursors []uint64, indices []I, src []T, ends []uint64, at, line uint64) {
+func deal[T any, K uint32 | uint64, I uint8 | uint16 | uint32 | uint64](values []T, keys []K, cursors []uint64, indices []I, src []T, ends []uint64, at, line uint64, shift uint) {
+	shift &= 31
+	mask := uint64(1)<<shift - 1
 	for _, end := range ends {
-		base := K(line) << bucketBits
+		base := K(line) << shift
 		for i, x := range indices[at:end] {
-			p := cursors[uint64(x)>>bucketBits]
-			cursors[uint64(x)>>bucketBits] = p + 1
-			values[p], keys[p] = src[at+uint64(i)], base|K(uint64(x)%(1<<bucketBits))
+			b := uint64(x) >> shift
+			p := cursors[b]
+			cursors[b] = p + 1
+			values[p], keys[p] = src[at+uint64(i)], base|K(uint64(x)&mask)
 		}
 		at, line = end, line+1
 	}
