@@ -39,7 +39,10 @@ type Options struct {
 	// their memory. A program that reads archives larger than its memory writes them to a
 	// temporary file and returns a map of that. Errors of r have to be returned as they are.
 	//
-	// By default members are decompressed into memory.
+	// It is also called for the indices of a sparse tensor that is a COO, of which an archive has an
+	// array for each axis and a tensor a matrix.
+	//
+	// By default all of that is in memory.
 	Load func(size int64, r io.Reader) ([]byte, error)
 
 	// MaxBytes limits how large all compressed members may be together when decompressed, by what
@@ -58,6 +61,7 @@ type File struct {
 	Others []string
 
 	byName map[string]*Member
+	load   func(size int64, r io.Reader) ([]byte, error)
 }
 
 // Member is an array in an archive.
@@ -90,7 +94,7 @@ func Open(file []byte, o *Options) (*File, error) {
 	if err != nil {
 		return nil, noArchive(file, err)
 	}
-	f := &File{byName: make(map[string]*Member)}
+	f := &File{byName: make(map[string]*Member), load: o.Load}
 	var spans []span
 	var total int64
 	for _, entry := range z.File {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -175,6 +176,32 @@ func TestSparseArchives(t *testing.T) {
 				t.Fatalf("view: recognised is %v, %v", ok, err)
 			}
 			checkSparse(t, view, want)
+			loaded := 0
+			f, err = npz.Open(read(t, want.File), &npz.Options{Load: func(size int64, r io.Reader) ([]byte, error) {
+				loaded++
+				b, err := io.ReadAll(r)
+				if int64(len(b)) != size {
+					t.Errorf("%d bytes to load, %d were announced", len(b), size)
+				}
+				return b, err
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, ok, err = f.SparseView()
+			if err != nil || !ok {
+				t.Fatalf("loaded: recognised is %v, %v", ok, err)
+			}
+			checkSparse(t, x, want)
+			if c, isCOO := x.(*layout.COO); isCOO && len(want.Shape) > 1 {
+				row, column := c.IndexStrides()
+				if size := int64(c.Indices().Type().Size()); column != size || row != size*int64(len(want.Shape)) {
+					t.Errorf("loaded: strides %d, %d of the indices", row, column)
+				}
+				if loaded == 0 && !strings.Contains(want.File, "fortran") && !strings.Contains(want.File, "gcxs") {
+					t.Error("nothing was loaded")
+				}
+			}
 
 			for _, compress := range []bool{false, true} {
 				var out bytes.Buffer

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"strconv"
@@ -343,7 +344,40 @@ func (s *sparseReader) coords() (layout.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if size := int64(t.Size()); s.file.load != nil && d.Strides()[1] == size && len(s.shape) > 1 {
+		axes := make([]layout.Index, len(s.shape))
+		for i := range axes {
+			axes[i] = indices.Slice(int64(i)*s.data.Len(), int64(i+1)*s.data.Len())
+		}
+		return s.interleaved(axes, data)
+	}
 	return s.coordinates(indices, [2]int64{d.Strides()[1], d.Strides()[0]}, data)
+}
+
+// interleaved returns a COO of elements whose coordinates along each axis are an array of its own.
+func (s *sparseReader) interleaved(axes []layout.Index, data []byte) (layout.Tensor, error) {
+	load := s.file.load
+	if load == nil {
+		load = func(size int64, r io.Reader) ([]byte, error) {
+			b := make([]byte, size)
+			_, err := io.ReadFull(r, b)
+			return b, err
+		}
+	}
+	row := int64(axes[0].Type().Size()) * int64(len(axes))
+	size := row * s.data.Len()
+	b, err := load(size, &interleaver{axes: axes})
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) != size {
+		return nil, fmt.Errorf("npz: Options.Load returned %d of %d bytes of indices", len(b), size)
+	}
+	indices, err := layout.NewIndex(axes[0].Type(), b)
+	if err != nil {
+		return nil, err
+	}
+	return s.coordinates(indices, [2]int64{row, row / int64(len(axes))}, data)
 }
 
 // rowCol reads a coo whose coordinates are two arrays.
@@ -367,13 +401,7 @@ func (s *sparseReader) rowCol() (layout.Tensor, error) {
 	if rows.Type() != cols.Type() {
 		rows, cols = wide(rows), wide(cols)
 	}
-	// One after the other they are a matrix of indices in column-major order.
-	both, err := layout.NewIndex(rows.Type(), append(bytes.Clone(rows.Bytes()), cols.Bytes()...))
-	if err != nil {
-		return nil, err
-	}
-	size := int64(rows.Type().Size())
-	return s.coordinates(both, [2]int64{size, n * size}, data)
+	return s.interleaved([]layout.Index{rows, cols}, data)
 }
 
 // wide returns a copy of x as 64-bit integers.
