@@ -1,11 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,7 +113,7 @@ func copyThroughFile(cmd *cobra.Command, path string, opts store.Options, snap *
 				if err != nil {
 					return err
 				}
-				if err := p.Add(c.to, t, c.entry.Attrs...); err != nil {
+				if err := p.AddCopy(c.to, t, c.entry.Attrs); err != nil {
 					return err
 				}
 			}

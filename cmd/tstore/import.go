@@ -121,80 +121,38 @@ func (done *imported) run(cmd *cobra.Command, s *sources, flags *contentFlags, o
 	progress := newProgress(cmd, "importing", s.size)
 	defer progress.end()
 	defer progress.watch(done.store)()
-	var k *kept
-	defer func() {
-		if k != nil {
-			k.close()
-		}
-	}()
-	err := update(cmd, done.store, o, func(tx *store.Tx) error {
-		k = newKept(cmd, tx)
-		err := s.each(flags, func(x source, c content) (bool, error) {
-			switch _, err := tx.Stat(x.name); {
+	r := s.reader(flags)
+	r.keep = true
+	return plainInput(withWriting(done.store, o, func(w *writing) error {
+		return storeBatch(cmd, w, s.size, func() (*loaded, error) {
+			x, err := r.next()
+			if x == nil || err != nil {
+				return nil, err
+			}
+			switch _, err := w.Stat(x.name); {
 			case err == nil:
 				done.replaced++
 			case !errors.Is(err, store.ErrNotFound):
-				return false, err
+				return nil, err
 			}
-			done.add(x, c)
-			lies, err := k.put(x.name, c, x.file.in)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", x.file.what(x.member), err)
-			}
-			return lies, err
-		})
-		if err != nil {
-			return err
-		}
-		return k.finish()
-	})
-	return plainInput(err)
+			done.add(r.source(), x.content)
+			return x, nil
+		}, r.release)
+	}))
 }
 
 // look reads the tensors and stores none.
 func (done *imported) look(cmd *cobra.Command, s *sources, flags *contentFlags) error {
 	progress := newProgress(cmd, "reading", s.size)
 	defer progress.end()
-	return plainInput(s.each(flags, func(x source, c content) (bool, error) {
-		done.add(x, c)
-		return false, nil
-	}))
-}
-
-// each loads one tensor after the other, file by file. use reports whether a tensor that it was given still
-// lies in its file, which then stays open.
-func (s *sources) each(flags *contentFlags, use func(x source, c content) (lies bool, err error)) error {
-	lies := false
-	for i, x := range s.all {
-		if err := s.cmd.Context().Err(); err != nil {
-			return err
+	r := s.reader(flags)
+	for {
+		x, err := r.next()
+		if x == nil || err != nil {
+			return plainInput(err)
 		}
-		if _, err := x.file.open(s.cmd, s.flags); err != nil {
-			return &inputError{err}
-		}
-		c, err := x.file.load(x.member)
-		if err == nil {
-			c, err = flags.apply(c, x.file.in.path)
-		}
-		if err != nil {
-			if len(s.all) > 1 {
-				err = fmt.Errorf("%w (--exclude leaves it out)", err)
-			}
-			return &inputError{err}
-		}
-		here, err := use(x, c)
-		if err != nil {
-			return err
-		}
-		lies = lies || here
-		if i+1 == len(s.all) || s.all[i+1].file != x.file {
-			if !lies {
-				x.file.close()
-			}
-			lies = false
-		}
+		done.add(r.source(), x.content)
 	}
-	return nil
 }
 
 // report says what was imported.

@@ -177,7 +177,7 @@ func (in *input) take(r io.Reader) ([]byte, error) {
 // unpack reads a part of an archive that says how large it is.
 func (in *input) unpack(size int64, r io.Reader) ([]byte, error) {
 	r = &contextReader{cmd: in.cmd, r: r}
-	if size < smallFile {
+	if size < spillSize {
 		return io.ReadAll(r)
 	}
 	return in.spill(func(w io.Writer) error {

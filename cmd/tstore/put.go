@@ -62,29 +62,29 @@ as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 		progress := newProgress(cmd, "storing "+name, int64(len(in.bytes)))
 		defer progress.end()
 		defer progress.watch(path)()
-		return update(cmd, path, store.Options{LockWait: *wait}, func(tx *store.Tx) error {
-			if len(a.members) == 1 {
-				return first.put(tx, memberName(name, a.members[0]))
-			}
-			k := newKept(cmd, tx)
-			in.closing = append(in.closing, k.close) // when the batch has ended
-			for _, m := range a.members {
-				if err := cmd.Context().Err(); err != nil {
-					return err
+		opts := store.Options{LockWait: *wait}
+		if len(a.members) == 1 {
+			return update(cmd, path, opts, func(tx *store.Tx) error { return first.put(tx, memberName(name, a.members[0])) })
+		}
+		slices.SortFunc(a.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+		return withWriting(path, opts, func(w *writing) error {
+			rest := a.members
+			return storeBatch(cmd, w, int64(len(in.bytes)), func() (*loaded, error) {
+				if len(rest) == 0 {
+					return nil, nil
 				}
+				m := rest[0]
+				rest = rest[1:]
 				c, err := flags.load(m, in)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				under := memberName(name, m)
 				if err := store.CheckName(under); err != nil {
-					return usagef("%s: %v; \"tstore import\" gives other names, with --map", in.path, err)
+					return nil, usagef("%s: %v; \"tstore import\" gives other names, with --map", in.path, err)
 				}
-				if _, err := k.put(under, c, in); err != nil {
-					return err
-				}
-			}
-			return k.finish()
+				return &loaded{under, c, in}, nil
+			}, func() {})
 		})
 	})
 	return cmd
@@ -223,6 +223,14 @@ func (c content) put(tx *store.Tx, name string) error {
 		return tx.PutMessage(name, c.message)
 	}
 	return attrsError(tx.Put(name, c.tensor, c.attrs...))
+}
+
+// addTo adds the content to a package under a name.
+func (c content) addTo(p *store.PackageWriter, name string) error {
+	if c.message != nil || hasEqualKeys(c.attrs) {
+		return p.AddCopy(name, c.tensor, c.attrs)
+	}
+	return attrsError(p.Add(name, c.tensor, c.attrs...))
 }
 
 // attrsError makes wrong usage of an error about attributes.

@@ -91,8 +91,11 @@ func (f *sourceFile) close() {
 	f.in, f.archive = nil, nil
 }
 
-// load returns a tensor of the file, which has to be open.
-func (f *sourceFile) load(member int) (content, error) {
+// load returns a tensor of the file, which it opens if it has to.
+func (f *sourceFile) load(cmd *cobra.Command, flags *sourceFlags, member int) (content, error) {
+	if _, err := f.open(cmd, flags); err != nil {
+		return content{}, err
+	}
 	if member >= len(f.archive.members) || f.archive.members[member].name != f.names[member] {
 		return content{}, fmt.Errorf("%s: it was changed meanwhile", f.path)
 	}
@@ -125,7 +128,7 @@ func findSources(cmd *cobra.Command, roots []string, flags *sourceFlags) (*sourc
 			}
 		}
 	}
-	if err := s.checkNames(); err != nil {
+	if err := s.sort(); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -297,16 +300,77 @@ func (f *sourceFile) what(member int) string {
 	return fmt.Sprintf("%s: %q", f.path, f.names[member])
 }
 
-// checkNames checks that all tensors have names of their own.
-func (s *sources) checkNames() error {
-	from := make(map[string]source, len(s.all))
-	for _, x := range s.all {
-		if other, ok := from[x.name]; ok {
-			return usagef("%s and %s would both be called %q; leave one out with --exclude, or give it another name", other.file.what(other.member), x.file.what(x.member), x.name)
+// sort puts the tensors in the order of their names, and checks that all have names of their own.
+func (s *sources) sort() error {
+	slices.SortStableFunc(s.all, func(a, b source) int { return strings.Compare(a.name, b.name) })
+	for i := 1; i < len(s.all); i++ {
+		if a, b := s.all[i-1], s.all[i]; a.name == b.name {
+			return usagef("%s and %s would both be called %q; leave one out with --exclude, or give it another name", a.file.what(a.member), b.file.what(b.member), a.name)
 		}
-		from[x.name] = x
 	}
 	return nil
+}
+
+// openFiles is how many files a reader keeps open at a time, as long as tensors need not stay.
+const openFiles = 100
+
+// sourceReader loads one tensor after the other, in the order of their names.
+type sourceReader struct {
+	*sources
+	flags *contentFlags
+
+	// keep says that tensors stay where they are until release is called.
+	keep bool
+
+	at   int
+	used []*sourceFile // open, the last one used behind
+}
+
+func (s *sources) reader(flags *contentFlags) *sourceReader {
+	return &sourceReader{sources: s, flags: flags}
+}
+
+// source returns where the tensor comes from that next returned last.
+func (r *sourceReader) source() source { return r.all[r.at-1] }
+
+// release says that the tensors before are used no more, nor each one after when next is called again.
+func (r *sourceReader) release() { r.keep = false }
+
+// next returns the next tensor, or nil behind the last.
+func (r *sourceReader) next() (*loaded, error) {
+	if err := r.cmd.Context().Err(); err != nil {
+		return nil, err
+	}
+	for !r.keep && len(r.used) > openFiles {
+		r.used[0].close()
+		r.used = r.used[1:]
+	}
+	if r.at == len(r.all) {
+		return nil, nil
+	}
+	x := r.all[r.at]
+	r.at++
+	if n := len(r.used); n == 0 || r.used[n-1] != x.file {
+		if i := slices.Index(r.used, x.file); i >= 0 {
+			r.used = slices.Delete(r.used, i, i+1)
+		}
+		r.used = append(r.used, x.file)
+	}
+	c, err := x.file.load(r.cmd, r.sources.flags, x.member)
+	if err == nil {
+		c, err = r.flags.apply(c, x.file.in.path)
+	}
+	if err != nil {
+		if len(r.all) > 1 {
+			err = fmt.Errorf("%w (--exclude leaves it out)", err)
+		}
+		return nil, &inputError{err}
+	}
+	if len(x.file.in.maps) == 0 && len(x.file.names) == 1 && !x.file.in.lasts {
+		// A small file of one tensor, which is in memory: there may be any number of them.
+		defer x.file.close()
+	}
+	return &loaded{x.name, c, x.file.in}, nil
 }
 
 // errNoTensors says that there is nothing in what was given.

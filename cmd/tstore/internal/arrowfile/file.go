@@ -27,9 +27,13 @@ type File struct {
 
 	messages *messages
 	rows     []int64 // of each batch
-	last     int     // the batch that was read last, or -1
-	batch    arrow.RecordBatch
+	read     map[int]arrow.RecordBatch
+	taken    int64 // bytes of memory that those take beside the file
 }
+
+// keptBatches is how many bytes of memory batches may take that are kept in case that they are asked for
+// again. Those that are not compressed take none.
+const keptBatches = 32 << 20
 
 // Member is a tensor of a table.
 type Member struct {
@@ -85,7 +89,7 @@ func Open(b []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{messages: m, last: -1}
+	f := &File{messages: m, read: map[int]arrow.RecordBatch{}}
 	var columns []*column
 	names, attrs := -1, -1
 	for i, field := range schema.Fields() {
@@ -217,7 +221,7 @@ func (f *File) findMembers(columns []*column, names, attrs int) error {
 	seen := map[string]bool{}
 	first := int64(0) // row of the batch in the table
 	for i := range f.messages.batches {
-		batch, err := f.read(i)
+		batch, err := f.batch(i)
 		if err != nil {
 			return err
 		}
@@ -326,16 +330,22 @@ func text(a arrow.Array, row int64) (s string, err error) {
 	return string([]byte(texts.Value(int(row)))), nil
 }
 
-// read returns a batch of rows. The last one is kept.
-func (f *File) read(i int) (arrow.RecordBatch, error) {
-	if f.last != i {
-		batch, err := f.messages.readBatch(i)
-		if err != nil {
-			return nil, err
-		}
-		f.last, f.batch = i, batch
+// batch returns a batch of rows.
+func (f *File) batch(i int) (arrow.RecordBatch, error) {
+	if b, ok := f.read[i]; ok {
+		return b, nil
 	}
-	return f.batch, nil
+	b, taken, err := f.messages.readBatch(i)
+	if err != nil {
+		return nil, err
+	}
+	if f.taken+taken > keptBatches {
+		clear(f.read)
+		f.taken = 0
+	}
+	f.read[i] = b
+	f.taken += taken
+	return b, nil
 }
 
 // Tensor returns the tensor with its attributes.
@@ -362,7 +372,7 @@ func (m *Member) Tensor() (*layout.Dense, []layout.Attr, error) {
 
 // one returns the tensor in a row.
 func (m *Member) one() (*layout.Dense, []layout.Attr, error) {
-	batch, err := m.file.read(m.batch)
+	batch, err := m.file.batch(m.batch)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -490,7 +500,7 @@ func (f *File) whole(c *column) (*layout.Dense, error) {
 	}
 	var all []byte
 	for i, n := range f.rows {
-		batch, err := f.read(i)
+		batch, err := f.batch(i)
 		if err != nil {
 			return nil, err
 		}

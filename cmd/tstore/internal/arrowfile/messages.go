@@ -174,38 +174,41 @@ func (m *messages) readSchema() (schema *arrow.Schema, err error) {
 	return schema, nil
 }
 
-// readBatch decodes a batch of rows. Going forwards, it takes time for those that it passes over; going
-// backwards, for all before it.
-func (m *messages) readBatch(i int) (batch arrow.RecordBatch, err error) {
+// readBatch decodes a batch of rows, and says how many bytes of memory that took beside the file.
+func (m *messages) readBatch(i int) (batch arrow.RecordBatch, taken int64, err error) {
 	defer asError(&err)
-	if m.reader == nil || i < m.next {
-		if err := m.start(); err != nil {
-			return nil, err
+	if m.reader == nil || i != m.next {
+		if err := m.start(i); err != nil {
+			return nil, 0, err
 		}
 	}
-	for ; m.next <= i; m.next++ {
+	most := m.limit.left
+	if !m.reader.Next() {
+		err := cmp.Or(m.reader.Err(), errors.New("it is missing"))
+		m.reader = nil
+		return nil, 0, readError(i, err)
+	}
+	taken = most - m.limit.left
+	m.next++
+	if m.next < len(m.batches) {
 		m.limit.left = unpackMinimum + int64(len(m.batches[m.next].body))*unpackRatio
-		if m.next == 0 {
-			for _, d := range m.dictionaries {
-				m.limit.left += int64(len(d.body)) * unpackRatio
-			}
-		}
-		if !m.reader.Next() {
-			return nil, readError(m.next, cmp.Or(m.reader.Err(), errors.New("it is missing")))
-		}
 	}
 	batch = m.reader.RecordBatch()
 	batch.Retain()
-	return batch, nil
+	return batch, taken, nil
 }
 
-// start begins with the first batch.
-func (m *messages) start() (err error) {
-	m.next, m.limit = 0, &limitedAllocator{Allocator: memory.NewGoAllocator(), left: unpackMinimum}
-	parts := slices.Concat([]message{m.schema}, m.dictionaries, m.batches)
+// start begins with a batch.
+func (m *messages) start(i int) (err error) {
+	left := unpackMinimum + int64(len(m.batches[i].body))*unpackRatio
+	for _, d := range m.dictionaries {
+		left += int64(len(d.body)) * unpackRatio
+	}
+	m.next, m.limit = i, &limitedAllocator{Allocator: memory.NewGoAllocator(), left: left}
+	parts := slices.Concat([]message{m.schema}, m.dictionaries, m.batches[i:])
 	m.reader, err = ipc.NewReaderFromMessageReader(&replay{parts: parts}, ipc.WithEnsureNativeEndian(false), ipc.WithAllocator(m.limit))
 	if err != nil {
-		return readError(0, err)
+		return readError(i, err)
 	}
 	return nil
 }

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/layout"
+	"github.com/tstore/tstore/store"
+)
+
+// batchInMemory is how many bytes of memory tensors may take that wait for their batch to be committed.
+var batchInMemory int64 = 32 << 20
+
+// copiedByStore is the size up to which a store copies a tensor when it is put, and keeps the copy until the
+// batch is committed.
+const copiedByStore = 1 << 20
+
+// loaded is a tensor that is about to be stored.
+type loaded struct {
+	name string
+	content
+	in *input // that it comes from
+}
+
+// memory is about how many bytes of memory the tensor takes until its batch is committed: none if it is
+// large and lies in the map of a file.
+func (x *loaded) memory() int64 {
+	r, err := codec.Encode(x.tensor, x.attrs)
+	if err != nil {
+		return 0 // and what stores it says why
+	}
+	d, dense := x.tensor.(*layout.Dense)
+	mapped := dense && x.in.holds(d.Data()) || x.in.holds(x.message)
+	if mapped && r.Len() > copiedByStore {
+		return 0
+	}
+	return r.Len()
+}
+
+// storeBatch stores what next returns, until that is nil, as one batch. They are in ascending order of their
+// names. If they would take much memory until the batch is committed, they are written to a file that the
+// store takes in; released is called then, when those before are written, and after that what next
+// returned is not used any more at its next call. size is about how many bytes there are.
+func storeBatch(cmd *cobra.Command, w *writing, size int64, next func() (*loaded, error), released func()) error {
+	var waiting []*loaded
+	for memory := int64(0); memory < batchInMemory; {
+		x, err := next()
+		if err != nil {
+			return err
+		}
+		if x == nil {
+			return w.Update(func(tx *store.Tx) error {
+				for _, x := range waiting {
+					if err := cmd.Context().Err(); err != nil {
+						return err
+					}
+					if err := x.put(tx, x.name); err != nil {
+						return err
+					}
+				}
+				committing()
+				return nil
+			})
+		}
+		waiting = append(waiting, x)
+		memory += x.memory()
+	}
+	return w.takeIn(cmd, "importing", size, store.ClashReplaces, func(p *store.PackageWriter) error {
+		for _, x := range waiting {
+			if err := x.addTo(p, x.name); err != nil {
+				return err
+			}
+		}
+		waiting = nil
+		released()
+		for {
+			x, err := next()
+			if x == nil || err != nil {
+				return err
+			}
+			if err := x.addTo(p, x.name); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// takeIn stores any amount as one batch with little memory: fill writes a package beside the segments of
+// the store, which the store takes in by a link. Until then the file has a name that no store takes for
+// one of its own, and that the next writer removes (FORMAT.md, 1).
+func (w *writing) takeIn(cmd *cobra.Command, what string, size int64, clash store.Clash, fill func(p *store.PackageWriter) error) error {
+	file := filepath.Join(w.path, "segments", "batch.seg.tmp")
+	remove := func() { os.Remove(file) }
+	defer onAbandon(file, remove)()
+	defer remove()
+	err := output{path: file, what: what, size: size}.write(cmd, func(out io.Writer) error {
+		p, err := store.NewPackageWriter(out)
+		if err != nil {
+			return err
+		}
+		defer onAbandon("package", p.Abort)()
+		defer p.Abort()
+		if err := fill(p); err != nil {
+			return err
+		}
+		_, err = p.Close()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	flags := clashFlags{clash: clash}
+	committing()
+	_, err = flags.attach(cmd, w, file, true)
+	var noLink *os.LinkError
+	if errors.As(err, &noLink) { // not every file system has links
+		_, err = flags.attach(cmd, w, file, false)
+	}
+	return err
+}
