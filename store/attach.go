@@ -167,8 +167,14 @@ func (s *Store) broughtIn(number uint64, path string) (*segment.File, error) {
 	return f, nil
 }
 
-// linkFile makes to a hard link of from, whose bytes are durable then.
+// linkFile makes to a hard link of from, whose bytes are durable then. If from is a
+// symbolic link, it is one of the file that this leads to: another link to the link
+// would leave the store with a file that lies elsewhere.
 func linkFile(from, to string) error {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return err
+	}
 	f, err := os.OpenFile(from, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrPermission) {
 		f, err = os.Open(from)

@@ -66,6 +66,9 @@ func (sn *Snapshot) PackTo(ctx context.Context, p *PackageWriter, o *PackOptions
 
 func packTo(ctx context.Context, st *state, p *PackageWriter, o *PackOptions) error {
 	k := packer{ctx: ctx, state: st, to: p, progress: o.Progress}
+	if len(st.sealed) == 1 && st.sealed[0].attached == nil && st.sealed[0].file.Header.Kind == segment.KindPackage {
+		k.from = st.sealed[0].file
+	}
 	if k.progress != nil {
 		for e, err := range selected(st, o.Prefixes) {
 			if err == nil {
@@ -118,6 +121,14 @@ func hasAnyPrefix(name string, prefixes []string) bool {
 
 // add packs the tensor of e, which comes behind all that were added before.
 func (k *packer) add(e *Entry) error {
+	if k.from != nil {
+		// In a package records have the order of the names. If they shared bytes, a
+		// small file could become an endless one.
+		if e.Offset < k.end {
+			return fmt.Errorf("%s: %w: the record of %q at offset %d begins before the end of another one, %d", k.from.Path, ErrCorrupt, e.Name, e.Offset, k.end)
+		}
+		k.end = e.Offset + e.Length
+	}
 	if e.Length > smallRecord {
 		if err := k.drain(); err != nil {
 			return err

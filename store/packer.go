@@ -23,6 +23,9 @@ type packer struct {
 	done     int64
 	total    int64
 
+	from *segment.File // if the tensors are those of a package, its file
+	end  int64         // of the last record in it that was packed
+
 	lot     *lot      // that is being filled; nil if it is empty
 	free    chan *lot // that can be filled
 	encode  chan *lot // to the goroutines that encode

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -196,7 +197,7 @@ func choose(cmd *cobra.Command, snap *store.Snapshot, prefixes []string, tensors
 				continue // counted already
 			}
 			*tensors++
-			bytes += e.Length
+			bytes += min(e.Length, math.MaxInt64-bytes) // of a package from elsewhere this may be anything
 		}
 		if !found {
 			return 0, fmt.Errorf("%w whose name begins with %q", store.ErrNotFound, prefix)
