@@ -39,19 +39,27 @@ are left out (−0.0 is zero, NaN is not); elements that a COO stores several ti
 		if err := store.CheckName(target); err != nil {
 			return usagef("--to: %v", err)
 		}
+		// It is read, converted and written, each of which may take long and tells nothing until it
+		// is done, but for the growth of the files.
+		progress := newProgress(cmd, "converting "+name, 1)
+		defer progress.end()
+		defer progress.watch(path)()
 		return updateStore(cmd, path, store.Options{MustExist: true, LockWait: *wait}, func(st *store.Store, tx *store.Tx) error {
 			e, err := tx.Stat(name)
 			if err != nil {
 				return err
 			}
+			progress.report(0, 3*e.Bytes)
 			// A copy, compared with its checksum: damage must not be stored under a new one.
 			t, err := st.Get(name)
 			if err != nil {
 				return err
 			}
+			progress.set(e.Bytes)
 			if t, err = to.convert(t); err != nil {
 				return fmt.Errorf("%q: %w", name, err)
 			}
+			progress.goOn(2 * e.Bytes)
 			return content{tensor: t, attrs: e.Attrs}.put(tx, target)
 		})
 	})

@@ -73,6 +73,9 @@ The exit code is 0 if they are equal, 1 if they are not, 6 if something went wro
 				x.write(out, args[0], args[1])
 			}
 		}}
+		d.progress = newProgress(cmd, "comparing", 1)
+		defer d.progress.end()
+		out.Reset(d.progress.above(cmd.OutOrStdout()))
 		if len(args) > 2 {
 			err = d.tensors(args[2], args[len(args)-1])
 		} else {
@@ -134,6 +137,7 @@ type differ struct {
 	valuesOnly bool
 	show       func(*difference)
 	different  bool
+	progress   *progress
 }
 
 // difference is what differs between two tensors.
@@ -159,6 +163,11 @@ func (d *differ) stores(prefix string) error {
 	if pkgA && pkgB && digestA == digestB {
 		return nil
 	}
+	total, err := d.size(prefix)
+	if err != nil {
+		return err
+	}
+	done := int64(0)
 	nextA, stopA := iter.Pull2(d.a.snap.List(prefix))
 	defer stopA()
 	nextB, stopB := iter.Pull2(d.b.snap.List(prefix))
@@ -180,6 +189,8 @@ func (d *differ) stores(prefix string) error {
 			if err := d.compare(a.Name, &selection{entry: a}, &selection{entry: b}); err != nil {
 				return err
 			}
+			done += a.Bytes
+			d.progress.report(done, total)
 			a, errA, okA = nextA()
 			b, errB, okB = nextB()
 		}
@@ -197,7 +208,29 @@ func (d *differ) tensors(nameA, nameB string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.b.path, err)
 	}
+	d.progress.report(0, a.entry.Bytes)
 	return d.compare(nameA, a, b)
+}
+
+// size is how many bytes there are to compare, for the progress. Looking at all names takes time itself.
+func (d *differ) size(prefix string) (int64, error) {
+	var total int64
+	if !d.progress.visible() {
+		return 1, nil
+	}
+	for e, err := range d.a.snap.List(prefix) {
+		if err == nil {
+			err = d.cmd.Context().Err()
+		}
+		if err != nil {
+			return 0, err
+		}
+		if _, err := d.b.snap.Stat(e.Name); err == nil {
+			total += e.Bytes
+		}
+	}
+	d.progress.report(0, total)
+	return total, nil
 }
 
 func (d *differ) compare(name string, a, b *selection) error {
@@ -219,7 +252,7 @@ func (d *differ) compare(name string, a, b *selection) error {
 	note("dtype", s.DType().String(), t.DType().String(), func(t layout.Tensor) []byte { return appendString(nil, t.DType().String()) })
 	note("shape", shapeText(s.Shape(), nil), shapeText(t.Shape(), nil), func(t layout.Tensor) []byte { return appendShape(nil, t.Shape()) })
 	if len(x.pairs) == 0 {
-		if x.values, err = compare.Tensors(d.cmd.Context(), s, t); err != nil {
+		if x.values, err = compare.Tensors(d.cmd.Context(), s, t, d.progress.add); err != nil {
 			return fmt.Errorf("%q: %w", name, err)
 		}
 		x.size, _ = layout.CheckedProduct(s.Shape(), 1)

@@ -179,7 +179,7 @@ func version() string {
 }
 
 // grace is how long a command may take to stop after an interrupt before it is stopped.
-const grace = 800 * time.Millisecond
+const grace = 600 * time.Millisecond
 
 // interruptible returns a context that an interrupt cancels. A command that does not stop by
 // itself soon, because it is inside one long write, is ended: a store never holds half a batch.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ type progress struct {
 	mu    sync.Mutex
 	total int64
 	done  int64
+	base  int64                    // what was done before that which is told
 	bar   *progressbar.ProgressBar // nil where nothing is shown
 }
 
@@ -73,7 +75,7 @@ func (w *lateWriter) Write(b []byte) (int, error) {
 func (p *progress) add(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.show(p.done + n)
+	p.show(p.done - p.base + n)
 }
 
 // set sets the number of bytes that are done.
@@ -84,10 +86,18 @@ func (p *progress) set(n int64) {
 }
 
 func (p *progress) show(n int64) {
-	p.done = min(n, p.total) // files are a little larger than the tensors in them
+	p.done = min(p.base+n, p.total) // files are a little larger than the tensors in them
 	if p.bar != nil {
 		p.bar.Set64(p.done)
 	}
+}
+
+// goOn says that n bytes are done, and that the next numbers are of what comes after them.
+func (p *progress) goOn(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.base = n
+	p.show(0)
 }
 
 // report sets both how much is done and how much there is to do.
@@ -113,6 +123,32 @@ func (p *progress) end() {
 	}
 }
 
+// visible reports whether anybody sees it.
+func (p *progress) visible() bool { return p.bar != nil }
+
+// above returns a writer to w that takes the bar off the screen whenever something is written, so that
+// they do not mix.
+func (p *progress) above(w io.Writer) io.Writer {
+	if !p.visible() || !isTerminal(w) {
+		return w
+	}
+	return &clearingWriter{p, w}
+}
+
+type clearingWriter struct {
+	p *progress
+	w io.Writer
+}
+
+func (c *clearingWriter) Write(b []byte) (int, error) {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	if c.p.bar != nil {
+		c.p.bar.Clear()
+	}
+	return c.w.Write(b)
+}
+
 // watch sets the progress by the growth of a directory, until the returned function is called: a
 // store writes a large tensor in one call, which tells nothing until it is done.
 func (p *progress) watch(dir string) (stop func()) {
@@ -130,7 +166,9 @@ func (p *progress) watch(dir string) (stop func()) {
 			case <-stopped:
 				return
 			case <-tick.C:
-				p.set(max(0, sizeOf(dir)-before))
+				if n := sizeOf(dir) - before; n > 0 {
+					p.set(n)
+				}
 			}
 		}
 	})

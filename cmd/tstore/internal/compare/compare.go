@@ -22,9 +22,10 @@ type Difference struct {
 	At        []int64 // where that is, or else where the first element is that differs
 }
 
-// Tensors compares two tensors. The error is ErrShape, one about the index arrays of a sparse tensor,
-// or that of ctx.
-func Tensors(ctx context.Context, a, b layout.Tensor) (*Difference, error) {
+// Tensors compares two tensors. progress, if not nil, is told how many more bytes of the elements of a
+// have been compared. The error is ErrShape, one about the index arrays of a sparse tensor, or that of
+// ctx.
+func Tensors(ctx context.Context, a, b layout.Tensor, progress func(n int64)) (*Difference, error) {
 	shape := a.Shape()
 	if a.DType() != b.DType() || len(shape) != len(b.Shape()) {
 		return nil, ErrShape
@@ -34,7 +35,10 @@ func Tensors(ctx context.Context, a, b layout.Tensor) (*Difference, error) {
 			return nil, ErrShape
 		}
 	}
-	c := comparison{ctx: ctx, distance: distanceOf(a.DType())}
+	if progress == nil {
+		progress = func(int64) {}
+	}
+	c := comparison{ctx: ctx, progress: progress, distance: distanceOf(a.DType())}
 	c.found.Numbers = c.distance != nil
 	dense, okA := a.(*layout.Dense)
 	other, okB := b.(*layout.Dense)
@@ -53,6 +57,7 @@ func Tensors(ctx context.Context, a, b layout.Tensor) (*Difference, error) {
 // comparison is one run of Tensors.
 type comparison struct {
 	ctx      context.Context
+	progress func(n int64)
 	distance func(a, b []byte) (d float64, nan bool)
 	found    Difference
 }
@@ -89,6 +94,7 @@ func (c *comparison) dense(a, b *layout.Dense) error {
 			return err
 		}
 		n := min(perPiece, a.Len()-first)
+		c.progress(n * size)
 		x, y := read(first, n), readOther(first, n)
 		if bytes.Equal(x, y) {
 			continue
@@ -153,9 +159,13 @@ func (c *comparison) sparse(a, b layout.Tensor) error {
 	}
 	x, okX := next()
 	y, okY := nextOther()
+	const often = 1 << 16
 	for n := 0; okX || okY; n++ {
-		if n%(1<<16) == 0 && c.ctx.Err() != nil {
-			return c.ctx.Err()
+		if n%often == often-1 {
+			if err := c.ctx.Err(); err != nil {
+				return err
+			}
+			c.progress(int64(often * len(zero)))
 		}
 		order := 0
 		switch {

@@ -82,14 +82,14 @@ func TestTensors(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := Tensors(t.Context(), c.a, b)
+				got, err := Tensors(t.Context(), c.a, b, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(&c.want, got); diff != "" {
 					t.Errorf("dense and %v (-want +got):\n%s", to, diff)
 				}
-				swapped, err := Tensors(t.Context(), b, c.a)
+				swapped, err := Tensors(t.Context(), b, c.a, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -108,7 +108,7 @@ func TestPieces(t *testing.T) {
 	for _, i := range []int{0, 65535, 65536, 123456, 299_999} {
 		b[i] = float32(i + 1)
 	}
-	got, err := Tensors(t.Context(), layout.DenseOf(a, 300, 1000), layout.DenseOf(b, 300, 1000))
+	got, err := Tensors(t.Context(), layout.DenseOf(a, 300, 1000), layout.DenseOf(b, 300, 1000), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestPieces(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Tensors(ctx, layout.DenseOf(a, 300_000), layout.DenseOf(b, 300_000)); !errors.Is(err, context.Canceled) {
+	if _, err := Tensors(ctx, layout.DenseOf(a, 300_000), layout.DenseOf(b, 300_000), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -131,14 +131,14 @@ func TestSparse(t *testing.T) {
 		}
 		return c
 	}
-	got, err := Tensors(t.Context(), coo([]int64{9, 1, 5}, 3, 0, 1), coo([]int64{5, 9, 9, 7}, 1, 1, 2, 0))
+	got, err := Tensors(t.Context(), coo([]int64{9, 1, 5}, 3, 0, 1), coo([]int64{5, 9, 9, 7}, 1, 1, 2, 0), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Differing != 0 {
 		t.Errorf("%+v", got)
 	}
-	got, err = Tensors(t.Context(), coo([]int64{9, 1}, 3, 2), coo([]int64{9, 1 << 39}, 2.5, -7))
+	got, err = Tensors(t.Context(), coo([]int64{9, 1}, 3, 2), coo([]int64{9, 1 << 39}, 2.5, -7), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestSparse(t *testing.T) {
 func TestDifferentTypesOrShapes(t *testing.T) {
 	x := layout.DenseOf([]float32{1, 2}, 2)
 	for _, y := range []layout.Tensor{layout.DenseOf([]float64{1, 2}, 2), layout.DenseOf([]float32{1, 2}, 2, 1), layout.DenseOf([]float32{1}, 1)} {
-		if _, err := Tensors(t.Context(), x, y); !errors.Is(err, ErrShape) {
+		if _, err := Tensors(t.Context(), x, y, nil); !errors.Is(err, ErrShape) {
 			t.Errorf("%v %v: %v", y.DType(), y.Shape(), err)
 		}
 	}
