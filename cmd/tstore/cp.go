@@ -172,10 +172,7 @@ func copyOne(snap *store.Snapshot, arg, to string, renamed bool) ([]copied, erro
 // copiesBelow are copies of the tensors whose names begin with a prefix.
 func copiesBelow(cmd *cobra.Command, snap *store.Snapshot, prefix, to string) ([]copied, error) {
 	var all []copied
-	for e, err := range snap.List(prefix) {
-		if err == nil {
-			err = cmd.Context().Err()
-		}
+	for e, err := range eachEntry(cmd, snap.List(prefix)) {
 		if err != nil {
 			return nil, err
 		}

@@ -218,10 +218,7 @@ func (d *differ) size(prefix string) (int64, error) {
 	if !d.progress.visible() {
 		return 1, nil
 	}
-	for e, err := range d.a.snap.List(prefix) {
-		if err == nil {
-			err = d.cmd.Context().Err()
-		}
+	for e, err := range eachEntry(d.cmd, d.a.snap.List(prefix)) {
 		if err != nil {
 			return 0, err
 		}

@@ -90,10 +90,7 @@ func addUp(cmd *cobra.Command, path, prefix string, depth int) (groups []group, 
 	}
 	defer st.Close()
 	byPrefix := map[string]*group{}
-	for e, err := range st.List(prefix) {
-		if err == nil {
-			err = cmd.Context().Err()
-		}
+	for e, err := range eachEntry(cmd, st.List(prefix)) {
 		if err != nil {
 			return nil, group{}, fmt.Errorf("%s: %w", path, err)
 		}

@@ -130,10 +130,13 @@ var orders = map[string]func(a, b *store.Entry) int{
 // sorted returns the listing in another order. Entries that are equal in it are sorted by name.
 func (l listing) sorted(order func(a, b *store.Entry) int, reverse bool) (listing, error) {
 	var all []*store.Entry
-	err := l.each(func(e *store.Entry) error {
+	var err error
+	for e, nextErr := range eachEntry(l.cmd, l.entries) {
+		if err = nextErr; err != nil {
+			break
+		}
 		all = append(all, e)
-		return nil
-	})
+	}
 	slices.SortStableFunc(all, func(a, b *store.Entry) int {
 		if reverse {
 			a, b = b, a
@@ -214,16 +217,18 @@ func indexTypes(e *store.Entry) string {
 func (l listing) table(out *bufio.Writer, header bool) error {
 	widths := make([]int, len(columns))
 	sparse, empty := false, true
-	err := l.each(func(e *store.Entry) error {
+	for e, err := range eachEntry(l.cmd, l.entries) {
+		if err != nil {
+			return err
+		}
 		empty = false
 		sparse = sparse || e.Layout != layout.LayoutDense
 		for i, c := range columns {
 			widths[i] = max(widths[i], uniseg.StringWidth(c.cell(e)))
 		}
+	}
+	if empty {
 		return nil
-	})
-	if err != nil || empty {
-		return err
 	}
 	row := func(cell func(i int) string) error {
 		for i, c := range columns {

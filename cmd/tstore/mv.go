@@ -49,10 +49,7 @@ with NAME get names that begin with NEWNAME instead, as one batch.`,
 // namesBelow returns the names that begin with a prefix, of which there has to be one.
 func namesBelow(cmd *cobra.Command, tx *store.Tx, prefix string) ([]string, error) {
 	var names []string
-	for e, err := range tx.List(prefix) {
-		if err == nil {
-			err = cmd.Context().Err()
-		}
+	for e, err := range eachEntry(cmd, tx.List(prefix)) {
 		if err != nil {
 			return nil, err
 		}

@@ -185,10 +185,7 @@ func choose(cmd *cobra.Command, snap *store.Snapshot, prefixes []string, tensors
 	}
 	for i, prefix := range prefixes {
 		found := prefix == "" // an empty store can be packed
-		for e, err := range snap.List(prefix) {
-			if err == nil {
-				err = cmd.Context().Err()
-			}
+		for e, err := range eachEntry(cmd, snap.List(prefix)) {
 			if err != nil {
 				return 0, err
 			}

@@ -36,6 +36,11 @@ func newCountProgress(cmd *cobra.Command, what string) *progress {
 	return beginProgress(cmd, what, 1, false)
 }
 
+// newEndlessProgress begins work on a number of things that nobody knows.
+func newEndlessProgress(cmd *cobra.Command, what string) *progress {
+	return beginProgress(cmd, what, -1, false)
+}
+
 func beginProgress(cmd *cobra.Command, what string, total int64, bytes bool) *progress {
 	p := &progress{total: total}
 	f, ok := cmd.ErrOrStderr().(*os.File)
@@ -86,7 +91,10 @@ func (p *progress) set(n int64) {
 }
 
 func (p *progress) show(n int64) {
-	p.done = min(p.base+n, p.total) // files are a little larger than the tensors in them
+	p.done = p.base + n
+	if p.total >= 0 {
+		p.done = min(p.done, p.total) // files are a little larger than the tensors in them
+	}
 	if p.bar != nil {
 		p.bar.Set64(p.done)
 	}

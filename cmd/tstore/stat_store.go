@@ -48,10 +48,7 @@ func statStore(cmd *cobra.Command, st *store.Store, asJSON bool) error {
 
 func gatherStat(cmd *cobra.Command, st *store.Store) (*storeStat, error) {
 	s := &storeStat{path: st.Path(), pkg: st.IsPackage()}
-	for e, err := range st.List("") {
-		if err == nil {
-			err = cmd.Context().Err()
-		}
+	for e, err := range eachEntry(cmd, st.List("")) {
 		if err != nil {
 			return nil, err
 		}
