@@ -13,6 +13,7 @@ import (
 
 func newAttach() *cobra.Command {
 	var clash clashFlags
+	var asJSON bool
 	var link bool
 	cmd := &cobra.Command{
 		Use:   "attach STORE FILE",
@@ -29,6 +30,7 @@ changed by other programs, and lie on the same file system.`,
 		Args: names("STORE", "FILE"),
 	}
 	clash.addTo(cmd)
+	jsonFlag(cmd, &asJSON)
 	cmd.Flags().BoolVar(&link, "link", false, "share the file with the store instead of copying it")
 	wait := lockFlag(cmd)
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
@@ -52,6 +54,10 @@ changed by other programs, and lie on the same file system.`,
 			return clash.explain(err)
 		})
 		if err != nil {
+			return err
+		}
+		if asJSON {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "{\"tensors\":%d}\n", n)
 			return err
 		}
 		return say(cmd, "attached %s", count(n, "tensor"))

@@ -66,6 +66,20 @@ nothing is locked, and read-only media are fine. The same tensors make the same 
 its digest is the identity of what is in it.
 
 unpack copies tensors into a store and checks each; attach makes the file itself a part of the store.`},
+		{"json", "What commands print with --json", `  tstore stat --json mystore train/x
+  tstore ls --json mystore train/ | jq -r .name
+  tstore describe --json mystore train/x | jq .mean
+
+One object for ls, du and diff on each line, otherwise one in all. Numbers of bytes and elements are
+whole; what is * is there only where it applies; (...) are the fields of an object, [...] those of the
+objects in an array. Fields that are here stay what they are; others may be added.
+
+` + jsonFieldsText() + `
+dtype and layout are called as everywhere; shape, dims and at are arrays; attrs has a key for each
+attribute, with an array where it occurs more than once. min and max of complex values are those of the
+absolute values; min, max, mean and std are null if no value is finite. Where diff says only, one of
+both lacks the tensor; dtype, shape, dims, layout and attrs of diff are there if they differ, as arrays
+of both. Exit codes are the same as without --json.`},
 		{"exit-codes", "What the exit code of a command says", `  tstore verify digits.tstore || echo "damaged, or not there: $?"
 
   0  done

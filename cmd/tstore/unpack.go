@@ -10,6 +10,7 @@ import (
 
 func newUnpack() *cobra.Command {
 	var clash clashFlags
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "unpack FILE STORE [PREFIX...]",
 		Short: "Put the tensors of a package into a store",
@@ -24,6 +25,7 @@ is faster: it takes the whole package in as it is.`,
 		Args: namesAndMore("FILE", "STORE"),
 	}
 	clash.addTo(cmd)
+	jsonFlag(cmd, &asJSON)
 	wait := lockFlag(cmd)
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
 		file, path, prefixes := args[0], args[1], args[2:]
@@ -55,6 +57,10 @@ is faster: it takes the whole package in as it is.`,
 			return clash.explain(err)
 		})
 		if err != nil {
+			return err
+		}
+		if asJSON {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "{\"tensors\":%d}\n", n)
 			return err
 		}
 		return say(cmd, "unpacked %s", count(n, "tensor"))
