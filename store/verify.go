@@ -53,7 +53,7 @@ func (s *Store) Verify(ctx context.Context, o *VerifyOptions) (VerifyReport, err
 		return VerifyReport{}, err
 	}
 	defer use.end()
-	v := verification{ctx: ctx, options: o, state: s.published.Load(), checked: map[place]bool{}, told: map[string]bool{}}
+	v := verification{ctx: ctx, options: o, state: s.published.Load(), checkers: map[uint64]*checker{}, told: map[string]bool{}}
 	if err := v.run(); err != nil {
 		return v.report, fmt.Errorf("verifying %s: %w", s.path, err)
 	}
@@ -69,16 +69,43 @@ func (s *Store) Verify(ctx context.Context, o *VerifyOptions) (VerifyReport, err
 
 // verification is one run of Verify.
 type verification struct {
-	ctx     context.Context
-	options *VerifyOptions
-	state   *state
-	report  VerifyReport
-	total   int64
-	tail    segment.Tail       // of the newest log
-	newest  string             // its path
-	names   map[place][]string // which names stand for a record
-	checked map[place]bool     // records that were compared with their checksum
-	told    map[string]bool    // problems that are in the report
+	ctx      context.Context
+	options  *VerifyOptions
+	state    *state
+	report   VerifyReport
+	total    int64
+	tail     segment.Tail        // of the newest log
+	newest   string              // its path
+	checkers map[uint64]*checker // by number of the segment
+	names    map[place][]string  // which names stand for a record; nil until something is wrong
+	told     map[string]bool     // problems that are in the report
+}
+
+// checker checks the records of one segment, each once.
+type checker struct {
+	*segment.Checker
+	done []uint64 // a bit for each record that was compared, by offset
+}
+
+// first reports whether it is asked for the record at off for the first time.
+func (c *checker) first(off int64) bool {
+	i := off / segment.Alignment
+	word, bit := i/64, uint64(1)<<(i%64)
+	if n := int(word) + 1 - len(c.done); n > 0 {
+		c.done = append(c.done, make([]uint64, n)...)
+	}
+	was := c.done[word]&bit != 0
+	c.done[word] |= bit
+	return !was
+}
+
+func (v *verification) checker(f *segment.File) *checker {
+	c := v.checkers[f.Number]
+	if c == nil {
+		c = &checker{Checker: segment.NewChecker(f)}
+		v.checkers[f.Number] = c
+	}
+	return c
 }
 
 func (v *verification) run() error {
@@ -105,9 +132,7 @@ func (v *verification) run() error {
 			break // lookUp has reported it
 		}
 		f := v.state.segs[e.Segment]
-		if at := (place{e.Segment, e.Offset}); !v.checked[at] {
-			v.record(f, e.Offset, e.Length, e.CRC)
-		}
+		v.record(f, e.Offset, e.Length, e.CRC)
 		if f.Header.Kind == segment.KindPackage {
 			continue // pkg has done it
 		}
@@ -118,9 +143,8 @@ func (v *verification) run() error {
 	return v.ctx.Err()
 }
 
-// lookUp finds every name in two ways, and notes where its record lies.
+// lookUp finds every name in two ways.
 func (v *verification) lookUp() error {
-	v.names = map[place][]string{}
 	for e, err := range v.state.list("") {
 		if err == nil {
 			v.report.Tensors++
@@ -130,12 +154,9 @@ func (v *verification) lookUp() error {
 				err = fmt.Errorf("%w: tensor %q is found at offset %d of segment %d, and listed at offset %d of segment %d",
 					ErrCorrupt, e.Name, found.Offset, found.Segment, e.Offset, e.Segment)
 			}
-			if err == nil {
-				at := place{e.Segment, e.Offset}
-				v.names[at] = append(v.names[at], e.Name)
-				continue
+			if err != nil {
+				v.problem(err, e.Name)
 			}
-			v.problem(err, e.Name)
 			continue
 		}
 		if !errors.Is(err, ErrCorrupt) {
@@ -169,30 +190,45 @@ func (v *verification) record(f *segment.File, off, length int64, crc uint32) {
 	if v.ctx.Err() != nil || v.options.Quick {
 		return
 	}
-	at := place{f.Number, off}
-	if v.checked[at] {
+	c := v.checker(f)
+	if within := off >= 0 && off < f.Size(); within && !c.first(off) {
 		return
 	}
-	v.checked[at] = true
 	v.report.Records++
-	err := f.CheckRecord(off, length, crc, v.read)
+	record, err := c.Record(off, length, crc, v.read)
 	if err == nil {
-		err = v.validate(f, off, length)
+		err = v.validate(f, off, length, record)
 	}
 	if err != nil {
-		v.problem(err, v.names[at]...)
+		v.problem(err, v.namesAt()[place{f.Number, off}]...)
 	}
 }
 
-// validate decodes the record in the map and checks what a sparse tensor says of its
-// indices.
-func (v *verification) validate(f *segment.File, off, length int64) (err error) {
-	return guarded(f, "", func() error {
-		b, err := f.Bytes(off, length)
-		if err != nil {
-			return err
+// namesAt are the names that stand for each record.
+func (v *verification) namesAt() map[place][]string {
+	if v.names == nil {
+		v.names = map[place][]string{}
+		for e, err := range v.state.list("") {
+			if err != nil {
+				break // lookUp has reported it
+			}
+			at := place{e.Segment, e.Offset}
+			v.names[at] = append(v.names[at], e.Name)
 		}
-		t, err := decode(f, "", off, b, nil)
+	}
+	return v.names
+}
+
+// validate decodes the record, in the map if it was not read at once, and checks what a
+// sparse tensor says of its indices.
+func (v *verification) validate(f *segment.File, off, length int64, record []byte) error {
+	return guarded(f, "", func() (err error) {
+		if record == nil {
+			if record, err = f.Bytes(off, length); err != nil {
+				return err
+			}
+		}
+		t, err := decode(f, "", off, record, nil)
 		if err != nil {
 			return err
 		}
@@ -347,7 +383,7 @@ func (v *verification) end(f *segment.File) (int64, bool) {
 // namesIn are the names whose records lie in f.
 func (v *verification) namesIn(f *segment.File) []string {
 	var names []string
-	for at, list := range v.names {
+	for at, list := range v.namesAt() {
 		if at.segment == f.Number {
 			names = append(names, list...)
 		}

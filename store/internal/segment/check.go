@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+
+	"github.com/tstore/tstore/codec"
 )
 
 // CheckHeader reads the header again, all of it.
@@ -12,31 +14,102 @@ func (f *File) CheckHeader() error {
 	return f.wrap(err)
 }
 
-// CheckRecord compares the record at off with its CRC-32C, and says whether it is a
-// message of that length with a tensor. read is called with the bytes that were read.
-func (f *File) CheckRecord(off, length int64, crc uint32, read func(n int64)) error {
-	got, err := checksumAt(f.raw, off, length, read)
+// Checker compares records of a segment with their checksums. It reads by pread, forward
+// in large pieces, into memory that it uses again: what it returns is valid until the next
+// call. One goroutine at a time may use it.
+type Checker struct {
+	f   *File
+	buf []byte // a piece of the file, at a multiple of Alignment in memory
+	off int64  // where it begins
+}
+
+// checkPiece is the size of the pieces, and of the largest record that Record returns.
+// checkSmall is what is read where the last look was elsewhere.
+const (
+	checkPiece = 1 << 20
+	checkSmall = 32 << 10
+)
+
+// NewChecker returns a Checker of f.
+func NewChecker(f *File) *Checker { return &Checker{f: f} }
+
+// Record compares the record at off with its CRC-32C, and says whether it is a message
+// of that length with a tensor. It returns the record, or nil if it is larger than what
+// is read at once. read is called with the bytes that were compared.
+func (c *Checker) Record(off, length int64, crc uint32, read func(n int64)) ([]byte, error) {
+	if off < 0 || length < Alignment || off > c.f.Size()-length {
+		return nil, c.f.beyondEnd(off, length)
+	}
+	var record []byte
+	var got uint32
+	var err error
+	if length <= checkPiece {
+		if record, err = c.piece(off, length); err == nil {
+			got = Checksum(record)
+			read(length)
+		}
+	} else {
+		got, err = checksumAt(c.f.raw, off, length, c.memory(), read)
+	}
 	if err != nil {
-		return f.wrap(err)
+		return nil, c.f.wrap(err)
 	}
 	if got != crc {
-		return f.wrap(fmt.Errorf("%w: record at offset %d of %d bytes has CRC-32C %08x, should have %08x", ErrCorrupt, off, length, got, crc))
+		return nil, c.f.wrap(fmt.Errorf("%w: record at offset %d of %d bytes has CRC-32C %08x, should have %08x", ErrCorrupt, off, length, got, crc))
 	}
-	head, err := f.Head(off)
-	if err != nil {
-		return err
+	var head *codec.Head
+	if record == nil {
+		if head, err = c.f.Head(off); err != nil {
+			return nil, err
+		}
+	} else {
+		h, err := codec.ParseHead(record)
+		if err != nil {
+			return nil, c.f.wrap(fmt.Errorf("%w: offset %d: %w", ErrCorrupt, off, err))
+		}
+		head = &h
 	}
-	if _, err := head.Describe(); err != nil || head.Len() != length {
-		return f.wrap(fmt.Errorf("%w: record at offset %d: %d bytes where %d should be, or %w", ErrCorrupt, off, head.Len(), length, err))
+	if head.Len() != length {
+		return nil, c.f.wrap(fmt.Errorf("%w: record at offset %d: %d bytes where %d should be", ErrCorrupt, off, head.Len(), length))
 	}
-	return nil
+	if _, err := head.Describe(); err != nil {
+		return nil, c.f.wrap(fmt.Errorf("%w: record at offset %d: %w", ErrCorrupt, off, err))
+	}
+	return record, nil
+}
+
+// memory is that of a piece, for another use.
+func (c *Checker) memory() []byte {
+	if cap(c.buf) == 0 {
+		c.buf = AlignedBytes(checkPiece)
+	}
+	c.off, c.buf = 0, c.buf[:0]
+	return c.buf[:checkPiece]
+}
+
+// piece returns n bytes at off, at most checkPiece of them.
+func (c *Checker) piece(off, n int64) ([]byte, error) {
+	end := c.off + int64(len(c.buf))
+	if off < c.off || off+n > end {
+		want := int64(checkSmall)
+		if off >= c.off && off <= end+checkSmall {
+			want = checkPiece
+		}
+		want = min(max(want, n), c.f.Size()-off)
+		b := c.memory()[:want]
+		if err := readFull(c.f.raw, b, off); err != nil {
+			return nil, err
+		}
+		c.off, c.buf = off, b
+	}
+	return c.buf[off-c.off:][:n:n], nil
 }
 
 // CheckSeal reads what ends a sealed segment: the record of the index, the
 // end-of-stream marker, the trailer.
 func (f *File) CheckSeal(s *Seal, read func(n int64)) error {
 	n := s.IndexLength - crcSize
-	got, err := checksumAt(f.raw, s.IndexOffset, n, read)
+	got, err := checksumAt(f.raw, s.IndexOffset, n, nil, read)
 	if err != nil {
 		return f.wrap(err)
 	}

@@ -323,7 +323,7 @@ func (w *walker) recordsWhole(b *Batch) (bool, error) {
 		if op.Kind != OpPut || op.Location.Segment != w.o.Number {
 			continue
 		}
-		crc, err := checksumAt(w.r, op.Location.Offset, op.Location.Length, nil)
+		crc, err := checksumAt(w.r, op.Location.Offset, op.Location.Length, nil, nil)
 		if err != nil {
 			return false, fmt.Errorf("record at offset %d: %w", op.Location.Offset, err)
 		}
@@ -334,11 +334,13 @@ func (w *walker) recordsWhole(b *Batch) (bool, error) {
 	return true, nil
 }
 
-// checksumAt is the CRC-32C of n bytes of r from off, read by pread. read, if not
-// nil, is called with the bytes that were read.
-func checksumAt(r io.ReaderAt, off, n int64, read func(n int64)) (uint32, error) {
+// checksumAt is the CRC-32C of n bytes of r from off, read by pread into buf, or memory of
+// its own if that is nil. read, if not nil, is called with the bytes that were read.
+func checksumAt(r io.ReaderAt, off, n int64, buf []byte, read func(n int64)) (uint32, error) {
 	var crc uint32
-	buf := make([]byte, min(n, 1<<20))
+	if buf == nil {
+		buf = make([]byte, min(n, 1<<20))
+	}
 	for n > 0 {
 		b := buf[:min(n, int64(len(buf)))]
 		if err := readFull(r, b, off); err != nil {
