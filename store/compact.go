@@ -59,12 +59,16 @@ func (s *Store) Compact(ctx context.Context, o *CompactOptions) (CompactResult, 
 	defer stop()
 	s.stopCompacting.Store(&stop)
 	defer s.stopCompacting.Store(nil)
-	use, err := s.beginView()
+	view, err := s.beginView()
 	if err != nil {
 		return CompactResult{}, err
 	}
-	defer use.end()
-	c := compaction{store: s, ctx: ctx, options: o}
+	c := compaction{store: s, use: view, ctx: ctx, options: o, own: map[uint64]bool{}}
+	defer func() {
+		if c.use != (use{}) { // unless the store was closed meanwhile
+			c.use.end()
+		}
+	}()
 	if err := c.run(); err != nil {
 		return c.result, fmt.Errorf("compacting %s: %w", s.path, err)
 	}
@@ -88,6 +92,7 @@ func (s *Store) compactInBackground() {
 // compaction is one run of Compact.
 type compaction struct {
 	store   *Store
+	use     use
 	ctx     context.Context
 	options *CompactOptions
 	result  CompactResult
@@ -95,9 +100,12 @@ type compaction struct {
 	state   *state                     // what is being compacted
 	victims map[uint64]*segment.File   // the segments that go
 	moved   map[place]segment.Location // where their records have gone
-	total   int64                      // bytes to copy
+	total   int64                      // bytes to copy, about
 	done    int64
-	out     *compacted // being written, or nil
+	own     map[uint64]bool // segments that this compaction has made
+	inFiles int64           // bytes of the new segments that are finished
+	out     *compacted      // being written, or nil
+	failed  *compacted      // could not be finished
 	created []*sealedSegment
 	live    []segment.Live // of created
 }
@@ -119,29 +127,63 @@ func (c *compaction) run() error {
 	}
 	// What is wholly dead goes first: that takes hardly any space, and may give what
 	// the rest needs.
-	if err := c.pass(st, c.whollyDead(st, infos)); err != nil {
+	if err := c.pass(st, whollyDead(st, infos), infos); err != nil {
 		return err
 	}
-	return c.pass(c.store.current(), c.choose(st, infos))
+	tombstones := c.created
+	if len(c.victims) > 0 {
+		if err := c.giveBack(); err != nil {
+			return err
+		}
+	}
+	now := c.store.current()
+	victims := c.choose(st, infos)
+	if len(victims) > 0 {
+		// What the first pass had to keep of deleted names may have nothing left to
+		// hide.
+		for _, l := range tombstones {
+			victims[l.file.Number] = l.file
+		}
+	}
+	if err := c.addIdle(now, victims, infos); err != nil {
+		return err
+	}
+	return c.pass(now, victims, infos)
+}
+
+// giveBack lets go of what has been removed so far, whose space is not free as long as it
+// is open, unless others look at it.
+func (c *compaction) giveBack() error {
+	c.use.end()
+	c.store.uses.wait()
+	var err error
+	c.use, err = c.store.beginView()
+	return err
 }
 
 // pass compacts the victims, which are segments of st at rest.
-func (c *compaction) pass(st *state, victims map[uint64]*segment.File) error {
+func (c *compaction) pass(st *state, victims map[uint64]*segment.File, infos []SegmentInfo) error {
+	c.created, c.live = nil, nil
 	if len(victims) == 0 {
 		return nil
 	}
 	c.state, c.victims = st, victims
-	c.moved, c.total, c.done = map[place]segment.Location{}, 0, 0
-	c.created, c.live = nil, nil
+	c.moved, c.total, c.done, c.inFiles = map[place]segment.Location{}, 0, 0, 0
+	for _, i := range infos {
+		if victims[i.Number] != nil {
+			c.total += i.Live
+		}
+	}
 	if err := c.copyLive(); err != nil {
+		err = c.explain(err)
 		c.abandon()
-		return c.explain(err)
+		return err
 	}
 	return c.commit()
 }
 
-// freeze goes on in a new log, if the last one says anything of names, so that all
-// segments but that are at rest. It returns the state at that moment.
+// freeze goes on in a new log, if the last one says anything of names and there is room
+// for one, so that all segments but that are at rest. It returns the state at that moment.
 func (s *Store) freeze() (*state, error) {
 	s.lockWithoutSealer()
 	defer s.writing.Unlock()
@@ -152,7 +194,9 @@ func (s *Store) freeze() (*state, error) {
 		return nil, err
 	}
 	if s.logEntries > 0 {
-		if err := s.nextLog(); err != nil {
+		// On a full disk there may be no room for another log. The others are at rest
+		// all the same, and their space may be what is missing.
+		if err := s.nextLog(); err != nil && (s.ended || !errors.Is(err, syscall.ENOSPC)) {
 			return nil, err
 		}
 	}
@@ -173,15 +217,22 @@ func (s *Store) current() *state {
 	return s.written
 }
 
-// whollyDead are the segments at rest in which no name has its record.
-func (c *compaction) whollyDead(st *state, infos []SegmentInfo) map[uint64]*segment.File {
+// whollyDead are the segments at rest that have records, or batches, and none that a name
+// stands for.
+func whollyDead(st *state, infos []SegmentInfo) map[uint64]*segment.File {
 	dead := map[uint64]*segment.File{}
 	for _, i := range infos {
-		if i.Live == 0 && !i.Active {
+		if i.Live == 0 && !i.Active && !i.onlyTombstones() {
 			dead[i.Number] = st.segs[i.Number]
 		}
 	}
 	return dead
+}
+
+// onlyTombstones reports whether the segment has nothing but an index that says which
+// names were deleted: what an earlier compaction had to keep.
+func (i *SegmentInfo) onlyTombstones() bool {
+	return i.Kind == segment.KindCompacted.String() && i.Live == 0 && i.Dead == 0
 }
 
 // choose returns the other segments that are to go.
@@ -190,7 +241,7 @@ func (c *compaction) choose(st *state, infos []SegmentInfo) map[uint64]*segment.
 	var small []uint64
 	for _, i := range infos {
 		f := st.segs[i.Number]
-		if i.Active || i.Live == 0 || f.Header.Kind == segment.KindData {
+		if i.Active || f.Header.Kind == segment.KindData || i.Live == 0 && !i.onlyTombstones() {
 			continue
 		}
 		if i.Dead > 0 && float64(i.Dead) >= c.options.MinDead*float64(i.Size) {
@@ -205,6 +256,35 @@ func (c *compaction) choose(st *state, infos []SegmentInfo) map[uint64]*segment.
 		}
 	}
 	return victims
+}
+
+// addIdle adds to the victims, of what has only tombstones, the segments with one that
+// hides nothing any more once the victims are gone. The others would only be written
+// again as they are.
+func (c *compaction) addIdle(st *state, victims map[uint64]*segment.File, infos []SegmentInfo) error {
+	c.state, c.victims = st, victims
+	for _, i := range infos {
+		f, l := st.segs[i.Number], c.sealedOf(i.Number)
+		if f == nil || l == nil || victims[i.Number] != nil || !i.onlyTombstones() {
+			continue
+		}
+		err := guarded(f, "", func() error {
+			for e, err := range l.frozen.Ascend("") {
+				if err != nil {
+					return l.wrap("", err)
+				}
+				if !c.hidesOlder(e) {
+					victims[i.Number] = f
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // declares reports whether the victims say where e is: then a new segment has to.
@@ -244,14 +324,6 @@ func (c *compaction) sealedOf(n uint64) *sealedSegment {
 // copyLive writes what the victims have to say into new segments: the records that
 // names stand for, and the tombstones that hide older records elsewhere.
 func (c *compaction) copyLive() error {
-	for e, err := range c.state.list("") {
-		if err != nil {
-			return err
-		}
-		if _, ok := c.victims[e.Segment]; ok {
-			c.total += e.Length
-		}
-	}
 	for e, err := range c.state.listAll("") {
 		if err != nil {
 			return err
@@ -335,7 +407,7 @@ func (c *compaction) add(e *Entry) error {
 		copied.Segment, copied.Offset = 0, off // in the segment that the index is in
 		c.done += e.Length
 		if c.options.Progress != nil {
-			c.options.Progress(c.done, c.total)
+			c.options.Progress(c.done, max(c.done, c.total))
 		}
 	}
 	return fromIndex(c.out.builder.Add(&copied))
@@ -374,12 +446,14 @@ func (c *compaction) finish() error {
 	minSeq, maxSeq := out.builder.Seqs()
 	f, err := out.writer.Finish(minSeq, maxSeq, out.builder.Size(), out.builder.Finish)
 	if err != nil {
+		c.failed = out
 		return err
 	}
 	l, err := openSealed(f, f.Size())
 	if err != nil {
 		return err
 	}
+	c.inFiles += f.Size()
 	c.created = append(c.created, l)
 	c.live = append(c.live, segment.Live{Number: f.Number, UUID: f.UUID, Kind: segment.KindCompacted, Valid: f.Size()})
 	return nil
@@ -398,12 +472,27 @@ func (c *compaction) abandon() {
 	}
 }
 
-// explain says how much space is missing, if that is what is wrong.
+// explain says how much space is missing, if that is what is wrong: what the new segments
+// would have, about, without what there was room for.
 func (c *compaction) explain(err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("about %d more bytes of free space are needed: %w", c.total-c.done, err)
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
 	}
-	return err
+	there, index := c.inFiles, int64(0)
+	out := c.out
+	if out == nil {
+		out = c.failed
+	}
+	if out != nil {
+		there += out.writer.InFile()
+		index = out.builder.Size()
+	}
+	if c.done > 0 {
+		index = int64(float64(index) * max(1, float64(c.total)/float64(c.done)))
+	}
+	// Besides there are the next commit record and what the file system needs itself.
+	missing := max(c.total+index-there, 0) + segment.Reserve
+	return fmt.Errorf("about %d more bytes of free space are needed: %w", missing, err)
 }
 
 // commit makes the exchange true by one batch, and then removes the victims.
@@ -414,7 +503,7 @@ func (c *compaction) commit() error {
 		if !errors.Is(err, ErrOutcomeUnknown) {
 			c.abandon()
 		}
-		return err
+		return c.explain(err)
 	}
 	if err := s.group.wait(written.seq); err != nil {
 		return err
@@ -426,13 +515,19 @@ func (c *compaction) commit() error {
 			logs = append(logs, n)
 		}
 		files = append(files, f)
+		if c.own[n] { // what an earlier pass has made is no part of the result
+			c.result.After -= f.Size()
+			c.result.Created--
+			continue
+		}
 		c.result.Before += f.Size()
+		c.result.Removed++
 	}
 	for _, l := range c.live {
+		c.own[l.Number] = true
 		c.result.After += l.Valid
+		c.result.Created++
 	}
-	c.result.Removed += len(files)
-	c.result.Created += len(c.live)
 	s.catalog.sealed(logs...)
 	return errors.Join(s.unlink(files))
 }

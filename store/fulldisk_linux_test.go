@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -135,6 +136,83 @@ func TestFullFileSystem(t *testing.T) {
 			must(t, compare(open(t, dir, c.opts), want))
 		})
 	}
+}
+
+// TestCompactOnFullDisk fills a disk with tensors of which every second one and, after that,
+// all of another kind are deleted: the space of what is wholly dead is what the rest needs.
+func TestCompactOnFullDisk(t *testing.T) {
+	fill := func(t *testing.T, size int) (st *store.Store, ballast string) {
+		disk := smallDisk(t, size)
+		ballast = filepath.Join(disk, "ballast")
+		st = open(t, filepath.Join(disk, "s"), &store.Options{SegmentSize: 1 << 20})
+		for _, kind := range []string{"mixed", "dead"} {
+			for i := range 16 {
+				must(t, st.Put(fmt.Sprintf("%s%02d", kind, i), stamped(uint64(i), 25_000))) // 200 KB
+			}
+		}
+		f, err := os.Create(ballast)
+		must(t, err)
+		for piece := make([]byte, 4096); err == nil; {
+			_, err = f.Write(piece)
+		}
+		wantError(t, err, syscall.ENOSPC)
+		must(t, f.Close())
+		return st, ballast
+	}
+	halve := func(st *store.Store) contents {
+		want := contents{}
+		for i := range 16 {
+			name := fmt.Sprintf("mixed%02d", i)
+			if i%2 == 0 {
+				must(t, st.Delete(name))
+			} else {
+				want[name] = stored{tensor: stamped(uint64(i), 25_000)}
+			}
+		}
+		return want
+	}
+
+	t.Run("the dead make room", func(t *testing.T) {
+		st, _ := fill(t, 9<<20)
+		want := halve(st)
+		for i := range 16 {
+			must(t, st.Delete(fmt.Sprintf("dead%02d", i)))
+		}
+		result, err := st.Compact(context.Background(), nil)
+		must(t, err)
+		if result.Before-result.After < 3<<20 {
+			t.Errorf("it has done %+v", result)
+		}
+		must(t, compare(st, want))
+		closeStore(t, st)
+		must(t, compare(open(t, st.Path(), nil), want))
+	})
+	t.Run("it says what is missing", func(t *testing.T) {
+		st, ballast := fill(t, 9<<20)
+		want := halve(st)
+		for i := range 16 {
+			want[fmt.Sprintf("dead%02d", i)] = stored{tensor: stamped(uint64(i), 25_000)}
+		}
+		_, err := st.Compact(context.Background(), nil)
+		wantError(t, err, syscall.ENOSPC, "more bytes of free space are needed")
+		must(t, compare(st, want))
+		var missing int64
+		_, after, _ := strings.Cut(err.Error(), "about ")
+		if _, err := fmt.Sscan(after, &missing); err != nil {
+			t.Fatal(err)
+		}
+		// With so much more, and the log that it could not begin, it works.
+		info, err := os.Stat(ballast)
+		must(t, err)
+		if missing < 1<<20 || missing > 6<<20 {
+			t.Fatalf("%d bytes are said to be missing", missing)
+		}
+		must(t, os.Truncate(ballast, info.Size()-missing-128<<10))
+		if _, err := st.Compact(context.Background(), nil); err != nil {
+			t.Errorf("with %d bytes more: %v", missing, err)
+		}
+		must(t, compare(st, want))
+	})
 }
 
 // TestReadOnlyFileSystem reads and writes a store there.

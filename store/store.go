@@ -249,6 +249,7 @@ func (s *Store) Close() error {
 			s.opts.fs.Remove(f.Path) // or when the store is opened the next time
 		}
 	}
+	s.uses.wait()
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.release())
 	}

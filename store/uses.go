@@ -20,6 +20,8 @@ type uses struct {
 	mu       sync.Mutex
 	waiting  []*segment.File // for the end of the other generation
 	later    []*segment.File // for the end of this one
+	retiring int             // goroutines that let go of files
+	retired  sync.Cond       // of retiring to 0
 }
 
 // use is one that was begun.
@@ -82,12 +84,36 @@ func (u *uses) reclaim() {
 		if u.views[old].Load() > 0 || u.calls[old].Load() > 0 {
 			return
 		}
-		for _, f := range u.waiting {
-			f.Retire()
-		}
+		u.letGo(u.waiting)
 		u.waiting = nil
 		u.draining.Store(false)
 		u.turn()
+	}
+}
+
+// letGo retires files beside the caller: to give back the space of a large file takes
+// the system some time. The caller has the lock mu.
+func (u *uses) letGo(files []*segment.File) {
+	u.retiring++
+	go func() {
+		for _, f := range files {
+			f.Retire()
+		}
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.retiring--; u.retiring == 0 {
+			u.retired.Broadcast()
+		}
+	}()
+}
+
+// wait returns when no files are being let go of.
+func (u *uses) wait() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.retired.L = &u.mu
+	for u.retiring > 0 {
+		u.retired.Wait()
 	}
 }
 

@@ -243,6 +243,13 @@ var mutants = []mutant{
 		pkg:  "store", tests: "TestChangesWhileCompacting",
 	},
 	{
+		what: "what is dead is let go of only after the rest was compacted",
+		file: "store/compact.go",
+		old:  "\tif len(c.victims) > 0 {\n\t\tif err := c.giveBack()",
+		new:  "\tif false {\n\t\tif err := c.giveBack()",
+		pkg:  "store", tests: "TestCompactOnFullDisk",
+	},
+	{
 		what: "attach does not look for names that the store has",
 		file: "store/attach.go",
 		old:  "case err == nil && clash == ClashFails:",

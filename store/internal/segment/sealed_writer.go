@@ -27,6 +27,7 @@ func NewSealedWriter(fs FS, dir string, h *Header) (*SealedWriter, error) {
 	if err != nil {
 		return nil, err
 	}
+	raw = Steady(raw)
 	w := &SealedWriter{fs: fs, dir: dir, header: h, path: path, raw: raw, chunks: &writer{raw: raw}}
 	w.out = &countingWriter{w: w.chunks}
 	if _, err := w.out.Write(AppendHeader(nil, h)); err != nil {
@@ -38,6 +39,9 @@ func NewSealedWriter(fs FS, dir string, h *Header) (*SealedWriter, error) {
 
 // Offset is the number of bytes written so far.
 func (w *SealedWriter) Offset() int64 { return w.out.off }
+
+// InFile is the number of bytes that have reached the file, which is less.
+func (w *SealedWriter) InFile() int64 { return w.chunks.off }
 
 // CopyRecord copies n bytes at off of another segment, a record, by pread. It
 // returns where the record lies now and the CRC-32C of what was copied.
