@@ -9,5 +9,6 @@ func main() {
 		{Name: "durable", Run: durable},
 		{Name: "batches", Run: batches},
 		{Name: "names", Run: names},
+		{Name: "upkeep", Run: upkeep},
 	}, child)
 }
