@@ -151,9 +151,14 @@ func (k *packer) large(e *Entry) error {
 	}
 	var t layout.Tensor
 	var m *member
+	same := false
 	err = guarded(f, e.Name, func() (err error) {
-		if t, err = decodeSound(f, e, old); err == nil {
-			m, err = newMember(e, t)
+		if t, err = decodeSound(f, e, old); err != nil {
+			return err
+		}
+		if m, err = newMember(e, t); err == nil {
+			// If the record stays as it is, its checksum is that of what is written.
+			same = m.record.Equal(old)
 		}
 		return err
 	})
@@ -165,7 +170,7 @@ func (k *packer) large(e *Entry) error {
 	beside := make(chan error, 1)
 	go func() {
 		beside <- guarded(f, e.Name, func() (err error) {
-			if m.digest, err = newDigester().largeTensor(ctx, e.Name, t, m.attrs, m.record); err != nil {
+			if m.digest, err = newDigester().largeTensor(ctx, e.Name, t, m.attrs, m.record); err != nil || same {
 				return err
 			}
 			if got, err := checksumOf(ctx, old); err != nil {
@@ -182,6 +187,9 @@ func (k *packer) large(e *Entry) error {
 			return k.ctx.Err()
 		})
 	})
+	if err == nil && same && m.entry.CRC != e.CRC {
+		err = wrongChecksum(f, e, m.entry.CRC)
+	}
 	if err != nil {
 		stop() // nobody needs the digest any more
 	}

@@ -22,6 +22,16 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
+// ProcessorTime is how long all threads of this process have been on a processor; 0 where that can't
+// be told.
+func ProcessorTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // inMemory reports whether dir is on a file system without a disk.
 func inMemory(dir string) bool {
 	var s unix.Statfs_t

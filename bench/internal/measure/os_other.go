@@ -15,6 +15,8 @@ var started = time.Now()
 
 func threadTime() time.Duration { return time.Since(started) }
 
+func ProcessorTime() time.Duration { return 0 }
+
 func inMemory(string) bool { return false }
 
 func AnonymousMemory() int64 { return 0 }
