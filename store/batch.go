@@ -185,7 +185,7 @@ func (b *batch) writeTo(w io.Writer) error {
 
 // after is the state that the batch, once placed in log, makes of its base.
 func (b *batch) after(log *segment.File) *state {
-	st := &state{seq: b.seq, open: b.edit.Table(), sealed: b.base.sealed, segs: b.segs(), checksums: b.base.checksums}
+	st := &state{seq: b.seq, open: b.edit.Table(), sealed: b.base.sealed, segs: b.segs(), views: b.base.views}
 	if len(b.attached) > 0 {
 		st.sealed = insertSealed(st.sealed, b.attached...)
 	}

@@ -90,7 +90,7 @@ func (s *Store) refresh() error {
 		if again == newest {
 			if old := s.published.Load(); r.replay.seq != old.seq || old.segs == nil {
 				next := r.replay.state()
-				next.checksums = s.opts.Checksums
+				next.views = s.views
 				s.published.Store(next)
 			}
 			gone := r.replay.gone(before)

@@ -159,7 +159,7 @@ func (s *Store) create(opened fileSet) error {
 	s.id = newID()
 	s.nextNumber.Store(opened.highest() + 1)
 	s.live = &liveSet{}
-	s.written = &state{segs: map[uint64]*segment.File{}, checksums: s.opts.Checksums}
+	s.written = &state{segs: map[uint64]*segment.File{}, views: s.views}
 	if err := s.startLog(); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 	s.nextNumber.Store(opened.highest() + 1)
 	s.live = &liveSet{r.live}
 	s.written = r.state()
-	s.written.checksums = s.opts.Checksums
+	s.written.views = s.views
 	s.clean = r.tail.Clean
 	s.log = segment.NewLog(newest, r.tail.End)
 	// The mark of a clean close says that all before it is on disk, not that it is

@@ -38,7 +38,7 @@ func OpenPackageAt(r io.ReaderAt, size int64, name string) (*Store, error) {
 }
 
 func openPackage(f *segment.File, path string, o Options) (*Store, error) {
-	s := &Store{path: path, opts: o}
+	s := newStore(path, o)
 	l, err := openPackageIndex(f)
 	if err != nil {
 		f.Retire()
@@ -46,7 +46,7 @@ func openPackage(f *segment.File, path string, o Options) (*Store, error) {
 	}
 	f.Number = 0 // whatever its header says
 	s.pkg = l
-	s.published.Store(&state{sealed: []*sealedSegment{l}, segs: map[uint64]*segment.File{0: f}, checksums: o.Checksums})
+	s.published.Store(&state{sealed: []*sealedSegment{l}, segs: map[uint64]*segment.File{0: f}, views: s.views})
 	return s, nil
 }
 

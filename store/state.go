@@ -26,7 +26,7 @@ type state struct {
 	sealed []*sealedSegment         // the others, the newest first
 	segs   map[uint64]*segment.File // every file that counts, by number
 
-	checksums bool // compare with its checksum what is read without a copy, too
+	views *views // that of the store
 }
 
 // logEnd is the sequence number of the last batch of log n, which is not the newest.
@@ -152,7 +152,7 @@ func (st *state) view(name string, at found) (layout.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tensor %q: %w", name, err)
 	}
-	if st.checksums {
+	if st.views.checksums {
 		if got := segment.Checksum(record); got != crc {
 			return nil, wrongChecksum(f, &Entry{Name: name, Offset: offset, Length: length, CRC: crc}, got)
 		}
@@ -160,14 +160,14 @@ func (st *state) view(name string, at found) (layout.Tensor, error) {
 	if !f.Mapped() {
 		return decode(f, name, offset, record, at.entry)
 	}
-	if t := recent(f, offset, record); t != nil {
+	if t := st.views.recentTensor(f, offset, record); t != nil {
 		return t, nil
 	}
 	t, err := decode(f, name, offset, record, at.entry)
 	if err != nil {
 		return nil, err
 	}
-	keepRecent(f, offset, t)
+	st.views.keep(f, offset, t)
 	return t, nil
 }
 

@@ -23,6 +23,7 @@ type Store struct {
 	id   segment.ID
 
 	published atomic.Pointer[state] // what readers see
+	views     *views
 	uses      uses
 	closed    atomic.Bool
 	deciding  sync.Mutex // held while closed may still be taken back
@@ -68,7 +69,7 @@ func Open(path string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", path, err)
 	}
-	s := &Store{path: path, opts: o}
+	s := newStore(path, o)
 	if o.ReadOnly {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return openPackageFile(path, o)
@@ -81,6 +82,10 @@ func Open(path string, opts *Options) (*Store, error) {
 		return nil, fmt.Errorf("opening store %s: %w", path, err)
 	}
 	return s, nil
+}
+
+func newStore(path string, o Options) *Store {
+	return &Store{path: path, opts: o, views: &views{checksums: o.Checksums}}
 }
 
 // Path is the directory that the store was opened with.
