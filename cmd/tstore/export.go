@@ -47,7 +47,7 @@ case only, are refused before anything is written: --map gives other names, --ex
 	cmd.Flags().StringVar(&formatName, "format", "", "`FORMAT` of the files, or of OUT if it is one: "+formatNames(writes))
 	completeFlag(cmd, "format", formatList(writes)...)
 	e.layout.addTo(cmd, "convert to")
-	cmd.Flags().BoolVar(&e.raw, "raw", false, "write the bits of each element as unsigned integers, for types that the format lacks")
+	cmd.Flags().BoolVar(&e.raw, "raw", false, "write the bits of elements as unsigned integers where the format lacks their type")
 	e.rename.addTo(cmd)
 	addExclude(cmd, &e.exclude, "tensors whose name, or the part of it behind the last slash,")
 	cmd.Flags().BoolVar(&e.dryRun, "dry-run", false, "say what would be written, and write nothing")
@@ -76,6 +76,7 @@ type export struct {
 	exclude []string
 	dryRun  bool
 
+	has     map[formatType]bool
 	format  *format // of the files; nil for the one that suits each tensor
 	packing *compression
 	one     bool // all tensors go to one file
@@ -93,6 +94,7 @@ type exported struct {
 	head   *store.Entry // as it is written: with another name, dense, raw
 	format *format
 	file   string // in the directory
+	raw    bool
 }
 
 // parse checks the flags.
@@ -197,19 +199,20 @@ func (e *export) add(entry *store.Entry) error {
 	head.Name = e.rename.apply(entry.Name)
 	if x.format == nil {
 		x.format = msgFormat
-		if e.raw || entry.Layout == layout.LayoutDense && !e.layout.set && inNumPy(entry.DType) {
+		if entry.Layout == layout.LayoutDense && !e.layout.set && (e.raw || e.holds(npyFormat, entry.DType)) {
 			x.format = npyFormat
 		}
 	}
-	if e.raw {
-		empty, err := layout.NewStrided(entry.DType, entry.Shape, make([]int64, len(entry.Shape)), 0, make([]byte, entry.DType.Size()))
+	if e.raw && !e.holds(x.format, entry.DType) {
+		x.raw = true
+		view, err := layout.NewStrided(entry.DType, entry.Shape, make([]int64, len(entry.Shape)), 0, make([]byte, entry.DType.Size()))
 		if err == nil {
-			empty, err = npy.Raw(empty)
+			view, err = npy.Raw(view)
 		}
 		if err != nil {
 			return fmt.Errorf("%q: %w", entry.Name, err)
 		}
-		head.DType, head.Shape = empty.DType(), empty.Shape()
+		head.DType, head.Shape = view.DType(), view.Shape()
 		if head.DimNames != nil && len(head.DimNames) < len(head.Shape) {
 			head.DimNames = append(slices.Clone(head.DimNames), "")
 		}
@@ -227,10 +230,25 @@ func (e *export) add(entry *store.Entry) error {
 	return nil
 }
 
-// inNumPy reports whether NumPy has elements of a type.
-func inNumPy(dt layout.DType) bool {
-	d, err := layout.NewDense(dt, []int64{0}, nil)
-	return err == nil && npy.Encode(io.Discard, d) == nil
+// formatType is a format and a type of elements.
+type formatType struct {
+	format *format
+	dtype  layout.DType
+}
+
+// holds reports whether a format has elements of a type, by trying.
+func (e *export) holds(f *format, dt layout.DType) bool {
+	key := formatType{f, dt}
+	has, known := e.has[key]
+	if !known {
+		d, err := layout.NewDense(dt, []int64{1, 1}, make([]byte, dt.Size()))
+		has = err == nil && f.write(io.Discard, content{tensor: d, name: "x"}) == nil
+		if e.has == nil {
+			e.has = map[formatType]bool{}
+		}
+		e.has[key] = has
+	}
+	return has
 }
 
 // read returns a tensor as it is written. It is compared with its checksum.
@@ -239,13 +257,13 @@ func (e *export) read(x *exported) (layout.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.path, err)
 	}
-	if t, err = e.layout.convert(t); err == nil && (e.raw || x.format.dense != nil && x.format.dense(e.one)) && t.Layout() != layout.LayoutDense {
+	if t, err = e.layout.convert(t); err == nil && (x.raw || x.format.dense != nil && x.format.dense(e.one)) && t.Layout() != layout.LayoutDense {
 		t, err = convertTensor(t, layout.LayoutDense)
 	}
-	if err == nil && e.raw {
+	if err == nil && x.raw {
 		t, err = npy.Raw(t)
 	}
-	if err == nil && e.raw && x.head.DimNames != nil {
+	if err == nil && x.raw && x.head.DimNames != nil {
 		t, err = withDimNames(t, x.head.DimNames)
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package arrowfile_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -265,6 +266,35 @@ func TestHostileFiles(t *testing.T) {
 				use(t, flipped)
 			}
 		}
+	}
+}
+
+// Whatever happens to several bytes of a file, it is read or refused, in time and with memory for the bytes
+// that are there.
+func TestManglesFiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	var seeds [][]byte
+	for _, stream := range []bool{false, true} {
+		seeds = append(seeds,
+			write(t, stream, []item{{"a", random(t, r, layout.Float32, 2, 3), []layout.Attr{{Key: "k", Value: "v"}}}, {"b", random(t, r, layout.Bool, 5), nil}}),
+			write(t, stream, []item{{"a", named(t, random(t, r, layout.Int16, 2, 3), "x", "y"), nil}}))
+	}
+	for range 50_000 {
+		b := slices.Clone(seeds[r.IntN(len(seeds))])
+		for range 1 + r.IntN(6) {
+			i := r.IntN(len(b) - 4)
+			switch r.IntN(4) {
+			case 0:
+				b[i] = byte(r.Uint32())
+			case 1:
+				b[i] ^= 1 << r.IntN(8)
+			case 2:
+				b[i] = 0xff
+			case 3:
+				binary.LittleEndian.PutUint32(b[i:], r.Uint32())
+			}
+		}
+		use(t, b)
 	}
 }
 

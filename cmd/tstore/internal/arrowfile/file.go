@@ -80,7 +80,8 @@ const (
 // Open looks at a table in a file or stream. The tensors borrow b, which is the whole file.
 //
 // The errors are [ErrInvalid], [ErrTruncated] and [ErrUnsupported].
-func Open(b []byte) (*File, error) {
+func Open(b []byte) (f *File, err error) {
+	defer asError(&err)
 	m, err := findMessages(b)
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func Open(b []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{messages: m, read: map[int]arrow.RecordBatch{}}
+	f = &File{messages: m, read: map[int]arrow.RecordBatch{}}
 	var columns []*column
 	names, attrs := -1, -1
 	for i, field := range schema.Fields() {
@@ -351,15 +352,16 @@ func (f *File) batch(i int) (arrow.RecordBatch, error) {
 // Tensor returns the tensor with its attributes.
 //
 // The errors are [ErrInvalid] and [ErrUnsupported].
-func (m *Member) Tensor() (*layout.Dense, []layout.Attr, error) {
+func (m *Member) Tensor() (d *layout.Dense, attrs []layout.Attr, err error) {
+	defer asError(&err)
 	if m.batch < 0 {
-		d, err := m.file.whole(m.column)
+		d, err = m.file.whole(m.column)
 		if err != nil {
 			err = fmt.Errorf("%w (column %q)", err, m.column.name)
 		}
 		return d, nil, err
 	}
-	d, attrs, err := m.one()
+	d, attrs, err = m.one()
 	if err != nil {
 		row := m.row
 		for _, n := range m.file.rows[:m.batch] {
@@ -546,15 +548,17 @@ func readAttrs(a arrow.Array, row int64) ([]layout.Attr, error) {
 			return nil, err
 		}
 	}
-	attrs := make([]layout.Attr, n)
-	for i := range attrs {
-		at := int64(pairs.Offset()) + first + int64(i)
-		if attrs[i].Key, err = text(texts[0], at); err == nil {
-			attrs[i].Value, err = text(texts[1], at)
+	var attrs []layout.Attr // of which there are as many as there are texts, whatever n is
+	for i := range n {
+		var a layout.Attr
+		at := int64(pairs.Offset()) + first + i
+		if a.Key, err = text(texts[0], at); err == nil {
+			a.Value, err = text(texts[1], at)
 		}
 		if err != nil {
 			return nil, err
 		}
+		attrs = append(attrs, a)
 	}
 	return attrs, nil
 }

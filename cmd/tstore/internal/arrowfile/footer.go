@@ -37,7 +37,10 @@ func findInFile(b []byte) (m *messages, err error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: a footer without a schema", ErrInvalid)
 	}
-	m = &messages{schema: message{kind: ipc.MessageSchema, meta: schemaMessage(footer, schema.Pos)}}
+	m = &messages{
+		schema:  message{kind: ipc.MessageSchema, meta: schemaMessage(footer, schema.Pos)},
+		numbers: map[int64]bool{},
+	}
 	if err := checkMessage(m.schema.meta, ipc.MessageSchema); err != nil {
 		return nil, err
 	}

@@ -25,12 +25,14 @@ const continuation = 0xffffffff
 type message struct {
 	kind       ipc.MessageType
 	meta, body []byte
+	number     int64 // of a dictionary
 }
 
 // messages are the parts of a table.
 type messages struct {
 	schema       message
 	dictionaries []message // the first of each number
+	numbers      map[int64]bool
 	batches      []message
 
 	reader *ipc.Reader // is at batch next
@@ -43,7 +45,7 @@ func findMessages(b []byte) (*messages, error) {
 	if bytes.HasPrefix(b, []byte(fileMagic)) {
 		return findInFile(b)
 	}
-	m := &messages{}
+	m := &messages{numbers: map[int64]bool{}}
 	for n, rest := 0, b; ; n++ {
 		at := len(b) - len(rest)
 		next, size, err := parseMessage(rest)
@@ -75,8 +77,8 @@ func (m *messages) add(next message) bool {
 		m.batches = append(m.batches, next)
 	case ipc.MessageDictionaryBatch:
 		// Tensors don't come from dictionaries; but a batch with some can't be read without any.
-		number := dictionaryNumber(next.meta)
-		if !slices.ContainsFunc(m.dictionaries, func(d message) bool { return dictionaryNumber(d.meta) == number }) {
+		if !m.numbers[next.number] {
+			m.numbers[next.number] = true
 			m.dictionaries = append(m.dictionaries, next)
 		}
 	default:
@@ -117,6 +119,9 @@ func parseMessage(b []byte) (m message, size int, err error) {
 	rest = rest[length:]
 	if err := checkMessage(m.meta, m.kind); err != nil {
 		return m, 0, err
+	}
+	if m.kind == ipc.MessageDictionaryBatch {
+		m.number = dictionaryNumber(m.meta)
 	}
 	if body < 0 {
 		return m, 0, fmt.Errorf("%w: a message with a body of %d bytes", ErrInvalid, body)
