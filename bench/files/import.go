@@ -40,7 +40,7 @@ func child(args []string) error {
 			case <-stop:
 				most <- max(top, measure.AnonymousMemory())
 				return
-			case <-time.After(2 * time.Millisecond):
+			case <-time.After(10 * time.Millisecond):
 				top = max(top, measure.AnonymousMemory())
 			}
 		}
