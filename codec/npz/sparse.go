@@ -14,7 +14,8 @@ import (
 
 // Sparse returns the sparse tensor that the archive is, if its members are those that
 // scipy.sparse.save_npz or save_npz of pydata/sparse writes, and no others. Else, as for any archive
-// of arrays, it reports false.
+// of arrays, it reports false. Older versions of pydata/sparse gave no sign but the names "data",
+// "shape" and "coords", or "indices" and so on; then the arrays have to fit together as well.
 //
 // What SciPy calls csr and csc becomes a CSR or a CSC, or a COO if it has one dimension; coo, of
 // any number of dimensions, a COO; bsr and dia a CSR, or a COO if that is much smaller. What
@@ -86,10 +87,14 @@ func (f *File) sparse(array func(*Member) (*layout.Dense, error)) (layout.Tensor
 		}
 		s := &sparseReader{file: f, array: array}
 		t, err := s.read(form)
-		if err != nil {
-			return nil, true, err
+		switch {
+		case err == nil:
+			return t, true, nil
+		case format == "" && f.byName["fill_value"] == nil:
+			// Nothing but the names spoke for it.
+			return nil, false, nil
 		}
-		return t, true, nil
+		return nil, true, err
 	}
 	return nil, false, nil
 }

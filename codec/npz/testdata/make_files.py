@@ -72,6 +72,8 @@ describe("numpy/objects_and_text.npz", refused=["objects", "text"])
 # Arrays that happen to have the names of a sparse tensor's.
 np.savez(here / "numpy/data_and_shape.npz", data=np.arange(3.0), shape=np.array([3]), indices=np.arange(3))
 describe("numpy/data_and_shape.npz")
+np.savez(here / "numpy/data_and_coords.npz", data=np.arange(3.0), shape=np.array([10, 10]), coords=np.zeros((3, 2)))
+describe("numpy/data_and_coords.npz")
 np.savez(here / "numpy/format_is_a_number.npz", data=np.arange(3.0), shape=np.array([3]), format=np.array(3))
 describe("numpy/format_is_a_number.npz")
 
@@ -101,9 +103,14 @@ def zipped(file, fill, out=None, prefix=b"", others=(), **how):
     describe(file, others)
 
 
+def put(z, name, data, method=None):
+    """Writes a member that does not say when it was made."""
+    z.writestr(zipfile.ZipInfo(name), data, z.compression if method is None else method)
+
+
 def two(z):
-    z.writestr("a.npy", npy(np.arange(3.0)))
-    z.writestr("b/c.npy", npy(np.array([[1, 2]], "u1")))
+    put(z, "a.npy", npy(np.arange(3.0)))
+    put(z, "b/c.npy", npy(np.array([[1, 2]], "u1")))
 
 
 zipped("zip/streamed.npz", two, Unseekable())  # sizes in data descriptors
@@ -113,7 +120,7 @@ zipped("zip/behind_other_data.npz", two, prefix=b"PK\x03\x04 and so on: what unp
 
 def zip64(z):
     for name, a in [("a.npy", np.arange(3.0)), ("b.npy", np.arange(3))]:
-        with z.open(name, "w", force_zip64=True) as f:
+        with z.open(zipfile.ZipInfo(name), "w", force_zip64=True) as f:
             f.write(npy(a))
 
 
@@ -133,18 +140,18 @@ zipped("zip/comments.npz", comment)
 
 
 def mixed(z):
-    z.mkdir("b")
+    put(z, "b/", "")
     two(z)
-    z.writestr("README.txt", "text")
-    z.writestr("data.bin", "", zipfile.ZIP_DEFLATED)
+    put(z, "README.txt", "text")
+    put(z, "data.bin", "", zipfile.ZIP_DEFLATED)
 
 
 zipped("zip/other_members.npz", mixed, others=["README.txt", "data.bin"])
 
 
 def mixed_methods(z):
-    z.writestr("a.npy", npy(np.arange(3.0)), zipfile.ZIP_DEFLATED)
-    z.writestr("b.npy", npy(np.arange(3.0)), zipfile.ZIP_STORED)
+    put(z, "a.npy", npy(np.arange(3.0)), zipfile.ZIP_DEFLATED)
+    put(z, "b.npy", npy(np.arange(3.0)), zipfile.ZIP_STORED)
 
 
 zipped("zip/mixed_methods.npz", mixed_methods)
