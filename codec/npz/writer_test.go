@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/edsrzf/mmap-go"
 	"pgregory.net/rapid"
 
 	"github.com/tstore/tstore/codec/npy"
@@ -252,6 +253,7 @@ func TestMoreThan4GiB(t *testing.T) {
 	if err := file.Truncate(holes.at); err != nil {
 		t.Fatal(err)
 	}
+	openLarge(t, file, large.NumBytes()+128, small)
 	z, err := zip.NewReader(file, holes.at)
 	if err != nil {
 		t.Fatal(err)
@@ -280,6 +282,25 @@ func TestMoreThan4GiB(t *testing.T) {
 			if d, err := npy.Decode(head); err != nil || !layout.Equal(d, small) || f.CRC32 != crc32.ChecksumIEEE(head) {
 				t.Errorf("member %s: %v, %v", f.Name, d, err)
 			}
+		}
+	}
+}
+
+// openLarge opens the archive of TestMoreThan4GiB and reads its small members.
+func openLarge(t *testing.T, file *os.File, size int64, small *layout.Dense) {
+	t.Helper()
+	m, err := mmap.Map(file, mmap.RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Unmap()
+	f := open(t, m)
+	if len(f.Members) != 3 || f.Members[1].Size != size {
+		t.Fatalf("members %v, want three, the second of %d bytes", f.Members, size)
+	}
+	for _, i := range []int{0, 2} {
+		if d, err := f.Members[i].View(); err != nil || !layout.Equal(d, small) {
+			t.Errorf("member %d is %v, %v", i, d, err)
 		}
 	}
 }
