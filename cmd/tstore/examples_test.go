@@ -47,7 +47,7 @@ func newShell(t *testing.T) *shell {
 func (s *shell) run(dir, line string) (stdout, stderr string, err error) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+s.path)
+	cmd.Env = append(os.Environ(), "PATH="+s.path, "HOME="+dir)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
@@ -62,7 +62,7 @@ func exampleLines(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  tstore ") || strings.HasPrefix(line, "  make-array ") || strings.HasPrefix(line, "  test ") {
+		if strings.HasPrefix(line, "  tstore ") || strings.HasPrefix(line, "  make-array ") || strings.HasPrefix(line, "  echo ") || strings.HasPrefix(line, "  test ") {
 			lines = append(lines, strings.TrimSpace(remark.ReplaceAllString(line, "")))
 		}
 	}
@@ -164,7 +164,7 @@ func makeExamples(t *testing.T, sh *shell, dir string) {
 		t.Fatal(err)
 	}
 	_, stderr, err := sh.run(dir, `set -e
-		echo 'A text.' >README.md
+		echo 'A text.' >README.md; mkdir -p .config/fish/completions
 		mkdir arrays more arrays/old
 		cp '`+digits+`'/*.npy .
 		cp digits_labels.npy arrays/labels.npy; cp digits_labels.npy more/more.npy; cp digits_labels.npy arrays/old/x.npy

@@ -102,7 +102,7 @@ bit. NAMEs may be followed by an index, as x[0:10], and a package can stand for 
 		case "help":
 			c.Args = checkTopic
 		case "completion":
-			c.Short = "Make TAB complete commands and names of tensors, in bash, zsh, fish or PowerShell"
+			dressCompletion(c)
 		}
 	}
 	return root
