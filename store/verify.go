@@ -268,7 +268,7 @@ func (v *verification) log(f *segment.File, sealed *sealedSegment) {
 	o := segment.WalkOptions{Number: f.Number, UUID: f.UUID, From: f.HeaderLen, Seq: f.Header.BaseSeq}
 	if end, ok := v.end(f); ok {
 		o.Limit, o.Exact = end, true
-		if sealed == nil && f.LostSeal(end) {
+		if sealed == nil && f.LostSeal(end) && !sealedMeanwhile(f, end) {
 			v.problem(fmt.Errorf("%s: %w: the index or the trailer behind offset %d is damaged; nothing is lost, opening the store for writing makes them anew", f.Path, ErrCorrupt, end))
 		}
 	} else {
@@ -303,6 +303,13 @@ func (v *verification) log(f *segment.File, sealed *sealedSegment) {
 	if !o.Exact {
 		v.tail, v.newest = tail, f.Path
 	}
+}
+
+// sealedMeanwhile reports whether f, whose batches end at valid, has a seal by now, which
+// it had not when the state that is being verified was made.
+func sealedMeanwhile(f *segment.File, valid int64) bool {
+	l, err := openSealed(f, valid)
+	return err == nil && l != nil
 }
 
 // batchesSaid is the last thing that the batches of a log say of each name.
