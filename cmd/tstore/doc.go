@@ -5,6 +5,7 @@
 //	tstore ls -l mystore                 see what is there
 //	tstore get mystore train/x           look at one
 //	tstore get mystore 'train/x[:, 0]'   or at a part of it
+//	tstore plot mystore train/x          or at a picture of it
 //	tstore get mystore train/x -o x.npy  take it out again
 //	tstore rm mystore train/x            delete it
 //	tstore pack mystore digits.tstore    make one file of all

@@ -43,7 +43,7 @@ func newRoot() *cobra.Command {
 	cobra.EnableCommandSorting = false // help lists them in the order in which one needs them
 	root := &cobra.Command{
 		Use:   "tstore",
-		Short: "Keep tensors in a store: put, get and list them",
+		Short: "Keep tensors in a store: put, get, list and draw them",
 		Long: `A store is a directory that any number of programs can read while one writes; a package is a whole
 dataset in one file. Each tensor is an Apache Arrow message; what goes in as a file comes out bit for
 bit. NAMEs may be followed by an index, as x[0:10], and a package can stand for a store where one reads.`,
@@ -53,6 +53,7 @@ bit. NAMEs may be followed by an index, as x[0:10], and a package can stand for 
   tstore get mystore train/x               look at one
   tstore get mystore 'train/x[:, 0]'       or at a part of it
   tstore describe mystore train/x          range, mean, histogram
+  tstore plot mystore train/x -o x.png     a picture of it
   tstore get mystore train/x -o x.npy      take it out again
   tstore pack mystore digits.tstore        make one file of all, to ship it
   tstore get digits.tstore train/x         read it in place
@@ -127,16 +128,14 @@ func checkTopic(help *cobra.Command, args []string) error {
 
 // Help begins with one sentence and examples; the flags come last.
 const (
-	helpTemplate = `{{if .HasParent}}{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
+	helpTemplate = `{{.Short}}.
 
-{{end}}{{else}}{{.Short}}.
-
-{{end}}{{.UsageString}}`
+{{.UsageString}}`
 
 	usageTemplate = `{{if .HasExample}}Examples:
 {{.Example}}
 
-{{end}}{{if not .HasParent}}{{.Long}}
+{{end}}{{with .Long}}{{. | trimTrailingWhitespaces}}
 
 {{end}}Usage:
 {{- if or .Runnable (not .HasSubCommands)}}

@@ -13,8 +13,9 @@ func newTopics() []*cobra.Command {
   tstore get mystore 'x[..., 0]'         the first element of the last axis, whatever the others
   tstore get mystore 'x[None]'           with an axis of length 1 before the others
   tstore get mystore 'x[:, 0]' -o y.npy   in any format
+  tstore plot mystore 'x[:100, :100]'    as a picture
 
-Behind the name of a tensor, get, describe, diff and cp take an index in brackets, as NumPy has it: for
+Behind the name of a tensor, get, describe, plot, diff and cp take an index in brackets, as NumPy has it: for
 each axis a number, start:stop:step, or nothing more; one ... for all axes that are left; None for a
 new axis. Negative numbers count from the end. Quote it: shells have their own use for brackets.
 
@@ -25,19 +26,33 @@ whole. If there is a tensor of exactly that name, brackets and all, it is meant.
   tstore rm -r mystore train/
 
 A name is UTF-8 text without control characters, from 1 to 1024 bytes long. A slash means nothing to the
-store, but ls, du, mv -r, cp -r, rm -r and pack take prefixes, so that train/ does what one expects.
+store, but ls, du, mv -r, cp -r, rm -r, export and pack take prefixes, so that train/ does what one
+expects.
 Names are sorted byte by byte.`},
 		{"formats", "Which files tensors come from and go to", `  tstore put mystore x x.npy
   tstore get mystore x -o x.msg
   tstore put mystore graph graph.mtx.gz --layout csr
+  tstore put mystore table table.csv.gz
+  tstore import mystore model.safetensors
+  tstore export mystore arrays-out.npz train/
   make-array | tstore put mystore x - --format npy
 
-  .npy            NumPy's array: dense, without attributes and dimension names. What NumPy writes comes
-                  back byte for byte. Fortran order and both byte orders; no structured or object arrays.
-  .msg            one Arrow message: keeps everything, and Arrow's libraries read it.
-  .mtx, .mtx.gz   Matrix Market: a matrix as text, dense or sparse.
+  .npy             NumPy's array: dense, without attributes and dimension names. What NumPy writes comes
+                   back byte for byte. Fortran order and both byte orders; no structured or object arrays.
+  .npz             NumPy's archive of arrays, or one sparse matrix or tensor of SciPy and pydata/sparse
+  .safetensors     the weights of a model, bfloat16 and float8 too; of a large one, which is several files,
+                   give the .safetensors.index.json
+  .arrow, .arrows  a table in an Arrow file or stream, as pandas, polars and DuckDB have it: a tensor for
+                   each column of numbers. .feather is .arrow.
+  .msg             one Arrow message: keeps everything, and Arrow's libraries read it
+  .mtx             Matrix Market: a matrix as text, dense or sparse
+  .csv, .tsv       a table of numbers as text, with a header or without
+  .png             an image: uint8 or uint16, of rows, columns and, in colour, channels
 
-The format is that of the extension, or of the first bytes, or what --format says.`},
+Each may be compressed, with .gz or .zst behind its name. The format is that of the extension, or of the
+first bytes, or what --format says. A file of many tensors gives NAME/TENSOR for each; get writes one
+tensor, export many. "tstore plot -o x.png" draws with axes and colours, "tstore get -o x.png" makes
+the values themselves an image.`},
 		{"layouts", "How sparse tensors are kept", `  tstore put mystore graph graph.mtx --layout csr
   tstore convert mystore weights --layout auto
   tstore get mystore graph --layout dense -o graph.npy
