@@ -1,6 +1,10 @@
 package layout
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/tstore/tstore/vec"
+)
 
 // look makes sure that every coordinate lies inside the shape, and reports whether the elements are in lexicographic
 // order and none is stored twice. It is what firstOutside and firstDisorder find out, in one pass. If w is not nil, it
@@ -78,6 +82,7 @@ func cooLook[I indexWord](c *COO, from, to int64, w *windows) (inside, ordered b
 	}
 	base := unsafe.Pointer(unsafe.SliceData(c.indices.data))
 	row, column := c.strides[0], c.strides[1]
+	size := int64(c.indices.typ.Size())
 	ordered = true
 	before := uint64(0) // one more than the key of the element before
 	if from > 0 {
@@ -95,20 +100,26 @@ func cooLook[I indexWord](c *COO, from, to int64, w *windows) (inside, ordered b
 	}
 	// Axis by axis, some elements at a time: each loop is short enough to be fast.
 	var buf [512]uint64
+	var twice [1024]uint64
 	for first := from; first < to; first += int64(len(buf)) {
 		keys := buf[:min(int64(len(buf)), to-first)]
-		if ndim == 2 {
-			off, factor := first*row, factors[0]
-			largest0, largest1 := uint64(0), uint64(0)
-			for k := range keys {
-				i, j := uint64(*(*I)(unsafe.Add(base, off))), uint64(*(*I)(unsafe.Add(base, off+column)))
-				off += row
-				largest0, largest1 = max(largest0, i), max(largest1, j)
-				keys[k] = i*factor + j
-			}
-			if largest0 > last[0] || largest1 > last[1] {
+		if ndim == 2 && column == size && row == 2*size {
+			pairs := c.indices.data[first*row : (first+int64(len(keys)))*row]
+			most := vec.PairKeys(keys, pairs, c.indices.typ.kernel(), [2]uint64{factors[0], factors[0]})
+			if max(most[0], most[2]) > last[0] || max(most[1], most[3]) > last[1] {
 				return false, false
 			}
+		} else if ndim == 4 && column == size && row == 4*size {
+			// Pairs of pairs.
+			quads := c.indices.data[first*row : (first+int64(len(keys)))*row]
+			halves := twice[:2*len(keys)]
+			most := vec.PairKeys(halves, quads, c.indices.typ.kernel(), [2]uint64{uint64(c.shape[1]), uint64(c.shape[3])})
+			for axis, i := range most {
+				if i > last[axis] {
+					return false, false
+				}
+			}
+			vec.PairKeys(keys, vec.Bytes(halves), vec.U64, [2]uint64{factors[1], factors[1]})
 		} else {
 			clear(keys)
 			for axis := range ndim {
@@ -125,12 +136,8 @@ func cooLook[I indexWord](c *COO, from, to int64, w *windows) (inside, ordered b
 				}
 			}
 		}
-		for _, key := range keys {
-			if key < before {
-				ordered = false
-			}
-			before = key + 1
-		}
+		ordered = ordered && keys[0] >= before && vec.FirstNotIncreasing(vec.Bytes(keys), vec.U64) < 0
+		before = keys[len(keys)-1] + 1
 		if w != nil && ordered {
 			w.add(keys)
 		}

@@ -55,18 +55,20 @@ func (w *windows) start(n int64, last uint64) {
 }
 
 func addPlaces[P uint16 | uint32](w *windows, places []P, keys []uint64) {
-	start := uint64(w.window) * w.size
 	places = places[w.n : w.n+int64(len(keys))]
-	for i, key := range keys {
-		if key-start >= w.size {
-			window := int64(key / w.size)
+	size, start := w.size, uint64(w.window)*w.size
+	for i := 0; i < len(keys); {
+		if keys[i]-start >= size { // the first of a window
+			window := int64(keys[i] / size)
 			for w.window < window {
 				w.window++
 				w.pointers[w.window] = uint64(w.n) + uint64(i)
 			}
-			start = uint64(window) * w.size
+			start = uint64(window) * size
 		}
-		places[i] = P(key - start)
+		for ; i < len(keys) && i < len(places) && keys[i]-start < size; i++ {
+			places[i] = P(keys[i] - start)
+		}
 	}
 	w.n += int64(len(keys))
 }

@@ -164,6 +164,43 @@ func TestGuardMoments(t *testing.T) {
 	}
 }
 
+func TestGuardPairKeys(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	src, out := newGuard(t, "pairs", 2), newGuard(t, "keys", 2)
+	for _, ix := range []Index{U8, U16, I32, I64} {
+		rng := rand.New(rand.NewPCG(26, uint64(ix)))
+		for _, n := range lengths()[1:] {
+			if n > 130 {
+				break
+			}
+			pairs := make([]byte, 2*n*ix.Size())
+			for i := range pairs {
+				pairs[i] = byte(rng.Uint32())
+			}
+			want := make([]uint64, n)
+			for k := range want {
+				want[k] = unsignedIndex(ix.Size()).At(pairs, 2*k)*77 + unsignedIndex(ix.Size()).At(pairs, 2*k+1)
+			}
+			eachVersion(func(v Version) {
+				placements(func(align int, atEnd bool) {
+					what := func() string {
+						return fmt.Sprintf("%v: keys of %d pairs of %v at alignment %d, at end %v", v, n, ix, align, atEnd)
+					}
+					defer faults(t, what)
+					in := src.place(len(pairs), align, atEnd)
+					copy(in, pairs)
+					keys := out.place(8*n, align&^7, atEnd)
+					PairKeys(view[uint64](keys), in, ix, [2]uint64{77, 77})
+					if !bytes.Equal(keys, Bytes(want)) {
+						t.Fatalf("%s: wrong keys", what())
+					}
+					out.check(t, 8*n, align&^7, atEnd, what)
+				})
+			})
+		}
+	}
+}
+
 func TestGuardCompact(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	src, values, positions := newGuard(t, "src", 2), newGuard(t, "values", 2), newGuard(t, "positions", 2)

@@ -78,3 +78,7 @@ func dropAny(tile []byte, stride int, cursors, ends []uint64, rows []byte, isize
 func momentsAny(m *Moments, src []byte, e Elem, pivot float64) int { return 0 }
 
 func histogramAny(counts []int64, edges []float64, src []byte, e Elem, inside bool) int { return 0 }
+
+func pairKeysAny(keys []uint64, pairs []byte, size int, factors [2]uint64, most *[4]uint64) (done int) {
+	return 0
+}

@@ -39,6 +39,7 @@ func main() {
 		{".", "vec", "tile", tileKernels},
 		{".", "vec", "drop", dropKernels},
 		{".", "vec", "moments", momentsKernels},
+		{".", "vec", "pairs", pairsKernels},
 		{"../bench/vec", "main", "read", readKernels},
 	} {
 		if err := write(filepath.Join(*dir, f.folder), f.pkg, f.name, f.make); err != nil {
