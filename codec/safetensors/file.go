@@ -26,8 +26,8 @@ type File struct {
 	// Metadata are the attributes of the file as a whole, in the order in which they stand there.
 	Metadata []layout.Attr
 
-	// Entries are the tensors in the order in which their data lies in the file; in a set, one
-	// file after the other.
+	// Entries are the tensors in the order in which their data lies in the file, and those without
+	// elements by name where they lie in the same place; in a set, one file after the other.
 	Entries []Entry
 }
 
@@ -189,8 +189,9 @@ func (p *parser) dtype() (string, error) {
 // place sorts the entries by where they lie in data, and makes sure that each has the bytes that its
 // shape asks for, and that together they have all of data.
 func (f *File) place(data []byte) error {
-	slices.SortStableFunc(f.Entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
+	slices.SortFunc(f.Entries, func(a, b Entry) int {
+		// Only those without elements can lie in the same place.
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), cmp.Compare(a.Name, b.Name))
 	})
 	last := int64(0)
 	for i := range f.Entries {
