@@ -14,7 +14,7 @@ import (
 )
 
 // batchInMemory is how many bytes of memory tensors may take that wait for their batch to be committed.
-var batchInMemory int64 = 32 << 20
+var batchInMemory int64 = 8 << 20
 
 // copiedByStore is the size up to which a store copies a tensor when it is put, and keeps the copy until the
 // batch is committed.

@@ -54,17 +54,13 @@ type readOptions struct {
 
 // archive is what is in a file.
 type archive struct {
-	members []member
+	// names are what the file calls its tensors. That of a file which is one tensor is empty.
+	names []string
+
+	// load returns a tensor. It may lie in the file.
+	load func(i int) (content, error)
+
 	skipped []skipped // what is no tensor, by its name in the file
-}
-
-// member is a tensor in a file.
-type member struct {
-	// name is what the file calls it. It is empty if the file is one tensor.
-	name string
-
-	// load returns the tensor. It may lie in the file.
-	load func() (content, error)
 }
 
 // skipped is a file, or a part of one, that is left out.
@@ -76,8 +72,7 @@ type skipped struct {
 // single makes a function that reads a file of one tensor from one that decodes it.
 func single(decode func(b []byte, o readOptions) (content, error)) func(*input, readOptions) (*archive, error) {
 	return func(in *input, o readOptions) (*archive, error) {
-		load := func() (content, error) { return decode(in.bytes, o) }
-		return &archive{members: []member{{load: load}}}, nil
+		return &archive{names: []string{""}, load: func(int) (content, error) { return decode(in.bytes, o) }}, nil
 	}
 }
 
@@ -205,18 +200,17 @@ func readArchive(in *input, flag string, o readOptions) (*format, *archive, erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", in.path, err)
 	}
-	for i := range a.members {
-		load, name := a.members[i].load, a.members[i].name
-		a.members[i].load = func() (content, error) {
-			c, err := load()
-			switch {
-			case err != nil && name != "" && !strings.Contains(err.Error(), name):
-				err = fmt.Errorf("%s: %q: %w", in.path, name, err)
-			case err != nil:
-				err = fmt.Errorf("%s: %w", in.path, err)
-			}
-			return c, err
-		}
-	}
 	return f, a, nil
+}
+
+// loadFrom loads a tensor, and says in which file it is if that fails.
+func (a *archive) loadFrom(in *input, i int) (content, error) {
+	c, err := a.load(i)
+	switch name := a.names[i]; {
+	case err != nil && name != "" && !strings.Contains(err.Error(), name):
+		err = fmt.Errorf("%s: %q: %w", in.path, name, err)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", in.path, err)
+	}
+	return c, err
 }

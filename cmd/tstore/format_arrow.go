@@ -39,10 +39,11 @@ func arrowTable(name string, begins func(b []byte) bool, extensions ...string) *
 				a.skipped = append(a.skipped, skipped{s.Column, s.Why})
 			}
 			for _, m := range f.Members {
-				a.members = append(a.members, member{m.Name, func() (content, error) {
-					d, attrs, err := m.Tensor()
-					return content{tensor: d, attrs: attrs}, err
-				}})
+				a.names = append(a.names, m.Name)
+			}
+			a.load = func(i int) (content, error) {
+				d, attrs, err := f.Members[i].Tensor()
+				return content{tensor: d, attrs: attrs}, err
 			}
 			return a, nil
 		},

@@ -26,18 +26,20 @@ var npzFormat = &format{
 			a.skipped = append(a.skipped, skipped{name, "not called .npy"})
 		}
 		if t, ok, err := sparse(f, o); ok || err != nil {
-			a.members = []member{{load: func() (content, error) { return content{tensor: t}, err }}}
+			a.names = []string{""}
+			a.load = func(int) (content, error) { return content{tensor: t}, nil }
 			return a, err
 		}
 		for _, m := range f.Members {
-			a.members = append(a.members, member{m.Name, func() (content, error) {
-				read := m.Tensor
-				if o.inPlace {
-					read = m.View
-				}
-				d, err := read()
-				return content{tensor: d}, err
-			}})
+			a.names = append(a.names, m.Name)
+		}
+		a.load = func(i int) (content, error) {
+			read := f.Members[i].Tensor
+			if o.inPlace {
+				read = f.Members[i].View
+			}
+			d, err := read()
+			return content{tensor: d}, err
 		}
 		return a, nil
 	},

@@ -63,16 +63,17 @@ var indexFormat = &format{
 }
 
 func safetensorsArchive(f *safetensors.File, o readOptions) *archive {
-	a := &archive{members: make([]member, len(f.Entries))}
+	a := &archive{names: make([]string, len(f.Entries))}
 	for i, e := range f.Entries {
-		a.members[i] = member{e.Name, func() (content, error) {
-			read := e.Tensor
-			if o.inPlace {
-				read = e.View
-			}
-			d, err := read()
-			return content{tensor: d, attrs: f.Metadata}, err
-		}}
+		a.names[i] = e.Name
+	}
+	a.load = func(i int) (content, error) {
+		read := f.Entries[i].Tensor
+		if o.inPlace {
+			read = f.Entries[i].View
+		}
+		d, err := read()
+		return content{tensor: d, attrs: f.Metadata}, err
 	}
 	return a
 }

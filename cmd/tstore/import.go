@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -55,6 +56,9 @@ be stored, and changes nothing.`,
 			return err
 		}
 		from.format, from.read = flags.format, flags.readOptions()
+		// What takes memory here is what is known of each of many tensors: little compared with reading
+		// them, so it is worth to be collected earlier.
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
 		s, err := findSources(cmd, args[1:], &from)
 		if err != nil {
 			return err
@@ -63,7 +67,7 @@ be stored, and changes nothing.`,
 		if len(s.all) == 0 {
 			return fmt.Errorf("%s: %w; files of tensors are called %s", listOr(args[1:]), errNoTensors, formatExtensions(reads))
 		}
-		done := imported{store: args[0], dryRun: dryRun, skipped: s.skipped}
+		done := imported{store: args[0], dryRun: dryRun, skipped: s.skipped, list: dryRun || asJSON}
 		if dryRun {
 			err = done.look(cmd, s, &flags)
 		} else {
@@ -81,7 +85,9 @@ be stored, and changes nothing.`,
 type imported struct {
 	store    string
 	dryRun   bool
-	tensors  []importedTensor
+	list     bool // say what each tensor is
+	count    int64
+	tensors  []importedTensor // if they are listed
 	bytes    int64
 	replaced int64
 	skipped  []skipped
@@ -96,9 +102,13 @@ type importedTensor struct {
 // add counts a tensor.
 func (done *imported) add(x source, c content) {
 	t := c.tensor
+	done.count++
+	done.bytes += tensorBytes(t)
+	if !done.list {
+		return
+	}
 	what := fmt.Sprintf("%v %s %v", t.DType(), shapeText(t.Shape(), t.DimNames()), t.Layout())
 	done.tensors = append(done.tensors, importedTensor{x.name, x.file.what(x.member), what})
-	done.bytes += tensorBytes(t)
 }
 
 // inputError is an error that is about what is read, not about the store.
@@ -160,7 +170,7 @@ func (done *imported) report(cmd *cobra.Command, asJSON bool) error {
 	if asJSON {
 		b := append([]byte(`{"store":`), appendString(nil, done.store)...)
 		b = strconv.AppendBool(append(b, `,"dry_run":`...), done.dryRun)
-		b = appendInt(b, "tensors", int64(len(done.tensors)))
+		b = appendInt(b, "tensors", done.count)
 		b = appendInt(b, "bytes", done.bytes)
 		b = appendInt(b, "replaced", done.replaced)
 		b = append(b, `,"imported":[`...)
@@ -182,13 +192,13 @@ func (done *imported) report(cmd *cobra.Command, asJSON bool) error {
 				return err
 			}
 		}
-		return say(cmd, "would import %s, %s", count(len(done.tensors), "tensor"), roundBytes(done.bytes))
+		return say(cmd, "would import %s, %s", count(done.count, "tensor"), roundBytes(done.bytes))
 	}
 	replaced := ""
 	if done.replaced > 0 {
 		replaced = fmt.Sprintf(", %d in place of others", done.replaced)
 	}
-	return say(cmd, "imported %s, %s%s", count(len(done.tensors), "tensor"), roundBytes(done.bytes), replaced)
+	return say(cmd, "imported %s, %s%s", count(done.count, "tensor"), roundBytes(done.bytes), replaced)
 }
 
 // skippedShown is how many files that were skipped are named.

@@ -48,7 +48,7 @@ func openInput(cmd *cobra.Command, path string) (*input, error) {
 }
 
 func (in *input) open() error {
-	f := os.Stdin
+	var f *os.File
 	if in.path == "-" {
 		in.path = "standard input"
 		var ok bool

@@ -51,11 +51,11 @@ as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 			return err
 		}
 		var first content
-		switch len(a.members) {
+		switch len(a.names) {
 		case 0:
 			return fmt.Errorf("%s: %w", in.path, errNoTensors)
 		case 1:
-			if first, err = flags.load(a.members[0], in); err != nil {
+			if first, err = flags.load(a, 0, in); err != nil {
 				return err
 			}
 		}
@@ -63,23 +63,26 @@ as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 		defer progress.end()
 		defer progress.watch(path)()
 		opts := store.Options{LockWait: *wait}
-		if len(a.members) == 1 {
-			return update(cmd, path, opts, func(tx *store.Tx) error { return first.put(tx, memberName(name, a.members[0])) })
+		if len(a.names) == 1 {
+			return update(cmd, path, opts, func(tx *store.Tx) error { return first.put(tx, memberName(name, a.names[0])) })
 		}
-		slices.SortFunc(a.members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+		order := make([]int, len(a.names))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortFunc(order, func(i, j int) int { return strings.Compare(a.names[i], a.names[j]) })
 		return withWriting(path, opts, func(w *writing) error {
-			rest := a.members
 			return storeBatch(cmd, w, int64(len(in.bytes)), func() (*loaded, error) {
-				if len(rest) == 0 {
+				if len(order) == 0 {
 					return nil, nil
 				}
-				m := rest[0]
-				rest = rest[1:]
-				c, err := flags.load(m, in)
+				i := order[0]
+				order = order[1:]
+				c, err := flags.load(a, i, in)
 				if err != nil {
 					return nil, err
 				}
-				under := memberName(name, m)
+				under := memberName(name, a.names[i])
 				if err := store.CheckName(under); err != nil {
 					return nil, usagef("%s: %v; \"tstore import\" gives other names, with --map", in.path, err)
 				}
@@ -91,11 +94,11 @@ as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 }
 
 // memberName returns what a tensor of a file is called.
-func memberName(name string, m member) string {
-	if m.name == "" {
+func memberName(name, member string) string {
+	if member == "" {
 		return name
 	}
-	return name + "/" + m.name
+	return name + "/" + member
 }
 
 // contentFlags are the flags that say how files become tensors.
@@ -175,8 +178,8 @@ func parseAttrs(given []string) ([]layout.Attr, error) {
 }
 
 // load returns a tensor of an input, with the attributes and names that the flags ask for.
-func (f *contentFlags) load(m member, in *input) (content, error) {
-	c, err := m.load()
+func (f *contentFlags) load(a *archive, i int, in *input) (content, error) {
+	c, err := a.loadFrom(in, i)
 	if err != nil {
 		return content{}, err
 	}

@@ -96,10 +96,10 @@ func (f *sourceFile) load(cmd *cobra.Command, flags *sourceFlags, member int) (c
 	if _, err := f.open(cmd, flags); err != nil {
 		return content{}, err
 	}
-	if member >= len(f.archive.members) || f.archive.members[member].name != f.names[member] {
+	if member >= len(f.archive.names) || f.archive.names[member] != f.names[member] {
 		return content{}, fmt.Errorf("%s: it was changed meanwhile", f.path)
 	}
-	return f.archive.members[member].load()
+	return f.archive.loadFrom(f.in, member)
 }
 
 // sources are the tensors that come from files.
@@ -109,6 +109,7 @@ type sources struct {
 	all     []source
 	skipped []skipped
 	size    int64 // of the files
+	open    int   // files that were opened to list them
 }
 
 // findSources looks into files and, at any depth, into directories. Tensors of a file that was given are
@@ -244,15 +245,12 @@ func (s *sources) list(f *sourceFile) error {
 		if err != nil {
 			return err
 		}
-		f.names = make([]string, len(a.members))
-		for i, m := range a.members {
-			f.names[i] = m.name
-		}
+		f.names = a.names
 		for _, x := range a.skipped {
 			s.skipped = append(s.skipped, skipped{f.path + ": " + x.path, x.why})
 		}
 		s.size = max(s.size, int64(len(f.in.bytes)))
-		if !f.in.lasts {
+		if s.open++; !f.in.lasts && s.open > openFiles {
 			defer f.close()
 		}
 	}
@@ -311,7 +309,7 @@ func (s *sources) sort() error {
 	return nil
 }
 
-// openFiles is how many files a reader keeps open at a time, as long as tensors need not stay.
+// openFiles is how many files are kept open because they may be needed again.
 const openFiles = 100
 
 // sourceReader loads one tensor after the other, in the order of their names.
