@@ -60,7 +60,7 @@ bit. NAMEs may be followed by an index, as x[0:10], and a package can stand for 
   tstore verify digits.tstore              check every byte
   tstore rm mystore train/x                delete it`,
 		Version:       version(),
-		Args:          cobra.NoArgs,
+		Args:          noSuchCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -107,6 +107,19 @@ bit. NAMEs may be followed by an index, as x[0:10], and a package can stand for 
 		}
 	}
 	return root
+}
+
+// noSuchCommand is the error for a command that there is none of.
+func noSuchCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	for _, root.SuggestionsMinimumDistance = range []int{1, 2} {
+		if like := root.SuggestionsFor(args[0]); len(like) > 0 {
+			return usagef("unknown command %q (did you mean %s?)", args[0], listOr(like))
+		}
+	}
+	return usagef("unknown command %q", args[0])
 }
 
 // addGroup adds commands that help lists under a heading.

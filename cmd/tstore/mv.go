@@ -87,8 +87,11 @@ func rename(tx *store.Tx, names []string, to func(string) string, force bool) er
 		if errors.Is(err, store.ErrExists) {
 			return fmt.Errorf("%w; delete it first, or give --force", err)
 		}
-		if err != nil {
+		if errors.Is(err, store.ErrName) {
 			return fmt.Errorf("%q: %w", next, err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
