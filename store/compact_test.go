@@ -91,3 +91,65 @@ func TestCompactionInTheBackground(t *testing.T) {
 		t.Errorf("%d bytes are left of %d that were written: %v", total, 300*8000, filesIn(t, dir))
 	}
 }
+
+// What compaction has to keep of deleted names, because an older record of them stays, is
+// not written again and again, and goes when that goes.
+func TestTombstonesAreCompactedOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	s, err := Open(dir, &Options{SegmentSize: MinSegmentSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const n = 1000
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if err := s.Put(name, layout.DenseOf(make([]float64, n), n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compact := func(minDead float64) CompactResult {
+		t.Helper()
+		r, err := s.Compact(context.Background(), &CompactOptions{MinDead: minDead})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Get("b"); err != nil || got.Shape()[0] != n {
+			t.Fatalf("b: %v, %v", got, err)
+		}
+		if _, err := s.Get("a"); err == nil {
+			t.Fatal("a is back")
+		}
+		return r
+	}
+	if _, err := s.freeze(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete("a"); err != nil {
+		t.Fatal(err)
+	}
+	if r := compact(0.9); r.Removed != 1 || r.Created != 1 {
+		t.Errorf("at first: %+v", r)
+	}
+	for range 3 {
+		if r := compact(0.9); r.Removed > 0 || r.Created > 0 {
+			t.Errorf("again: %+v", r)
+		}
+	}
+	if r := compact(0); r.Removed != 2 || r.Created != 1 {
+		t.Errorf("with what it hides: %+v", r)
+	}
+	for _, i := range mustSegments(t, s) {
+		if i.onlyTombstones() {
+			t.Errorf("tombstones are left: %+v", i)
+		}
+	}
+}
+
+func mustSegments(t *testing.T, s *Store) []SegmentInfo {
+	t.Helper()
+	infos, err := s.Segments()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return infos
+}

@@ -317,6 +317,9 @@ func TestOpenErrors(t *testing.T) {
 	other := filepath.Join(dir, "other")
 	must(t, os.Mkdir(other, 0o777))
 	must(t, os.WriteFile(filepath.Join(other, "letter.txt"), []byte("text"), 0o666))
+	lost := filepath.Join(dir, "lost") // a store without its segments
+	fill(t, lost, contents{"a": {tensor: one}})
+	must(t, os.RemoveAll(filepath.Join(lost, "segments")))
 	none := filepath.Join(dir, "none")
 	empty := filepath.Join(dir, "empty")
 	must(t, os.Mkdir(empty, 0o777))
@@ -334,6 +337,8 @@ func TestOpenErrors(t *testing.T) {
 		{"file that is no package, read-only", file, store.Options{ReadOnly: true}, store.ErrCorrupt, file},
 		{"other directory", other, store.Options{}, store.ErrNoStore, "letter.txt"},
 		{"other directory, read-only", other, store.Options{ReadOnly: true}, store.ErrNoStore, "letter.txt"},
+		{"catalog without segments", lost, store.Options{}, store.ErrCorrupt, "segments"},
+		{"catalog without segments, read-only", lost, store.Options{ReadOnly: true}, store.ErrCorrupt, "segments"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -355,7 +360,7 @@ func TestOpenErrors(t *testing.T) {
 			}
 		})
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 4 {
 		t.Errorf("failed openings have left %v, %v", left, err)
 	}
 	if left, err := os.ReadDir(other); err != nil || len(left) != 1 {

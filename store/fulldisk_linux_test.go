@@ -240,6 +240,8 @@ func limitsChild(args []string) error {
 		return underLimit(dir, unix.RLIMIT_FSIZE, 300<<10, syscall.EFBIG, &store.Options{})
 	case "file size, less than a log":
 		return underLimit(dir, unix.RLIMIT_FSIZE, 200<<10, syscall.EFBIG, &store.Options{SegmentSize: 256 << 10})
+	case "file size, lowered":
+		return underLoweredLimit(dir)
 	case "open files":
 		return underLimit(dir, unix.RLIMIT_NOFILE, 40, syscall.EMFILE, &tiny)
 	}
@@ -320,6 +322,65 @@ func underLimit(dir string, resource int, limit uint64, want error, opts *store.
 	return errors.Join(compare(st, c), st.Close())
 }
 
+// underLoweredLimit lowers the largest size of files below that of a log which is there.
+func underLoweredLimit(dir string) error {
+	st, err := store.Open(dir, nil)
+	if err != nil {
+		return err
+	}
+	c := contents{}
+	for i := range 20 {
+		name := fmt.Sprint("n", i)
+		c[name] = stored{tensor: stamped(uint64(i), 2000)}
+		if err := st.Put(name, c[name].tensor); err != nil {
+			return err
+		}
+	}
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &before); err != nil {
+		return err
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 100 << 10, Max: before.Max}); err != nil {
+		return err
+	}
+	refused := func(what string, err error) error {
+		if !errors.Is(err, syscall.EFBIG) || errors.Is(err, store.ErrOutcomeUnknown) || !strings.Contains(err.Error(), "ulimit -f") {
+			return fmt.Errorf("%s: %w: want an EFBIG that says what to do", what, err)
+		}
+		return nil
+	}
+	for range 2 {
+		err := errors.Join(
+			refused("putting", st.Put("more", scalar)),
+			refused("putting much", st.Put("more", stamped(1, 100_000))),
+			refused("deleting", st.Delete("n0")),
+			compare(st, c))
+		if err != nil {
+			return err
+		}
+	}
+	if err := st.Close(); err != nil {
+		return fmt.Errorf("closing: %w", err)
+	}
+	reader, err := store.Open(dir, &store.Options{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("reading: %w", err)
+	}
+	if err := errors.Join(compare(reader, c), reader.Close()); err != nil {
+		return err
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &before); err != nil {
+		return err
+	}
+	if st, err = store.Open(dir, nil); err != nil {
+		return err
+	}
+	if err := errors.Join(compare(st, c), st.Put("more", scalar), st.Delete("n0")); err != nil {
+		return fmt.Errorf("once the limit is gone: %w", err)
+	}
+	return st.Close()
+}
+
 // withoutPermission opens stores as somebody who may not.
 func withoutPermission(parent string) error {
 	if os.Getuid() == 0 {
@@ -356,7 +417,7 @@ func withoutPermission(parent string) error {
 
 // TestLimits runs into limits of the operating system.
 func TestLimits(t *testing.T) {
-	for _, what := range []string{"file size", "file size, less than a log", "open files"} {
+	for _, what := range []string{"file size", "file size, less than a log", "file size, lowered", "open files"} {
 		t.Run(what, func(t *testing.T) {
 			if out, err := child(t, "limits", what, filepath.Join(quickDir(t), "s")).Output(); err != nil {
 				t.Errorf("%v %s", err, out)

@@ -3,8 +3,10 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/tstore/tstore/store"
@@ -40,6 +42,41 @@ func TestLeftoversAreRemoved(t *testing.T) {
 			t.Errorf("%s is still there: %v", leftover, err)
 		}
 		closeStore(t, st)
+	}
+}
+
+// TestLeftoversThatStay opens a store with leftovers that can't be removed. They count as
+// little as before.
+func TestLeftoversThatStay(t *testing.T) {
+	dir := filepath.Join(quickDir(t), "s")
+	fill(t, dir, contents{"x": {tensor: scalar}})
+	pack := filepath.Join(filepath.Dir(dir), "p.tstore")
+	packOf(t, pack, map[string]int64{"a": 1})
+	leftovers := []string{"segments/0000000002.seg", "segments/0000000010.seg.tmp", ".compact-1234"}
+	for _, leftover := range leftovers {
+		must(t, copyFile(pack, filepath.Join(dir, leftover)))
+	}
+	disk := &testDisk{fail: func(op diskOp, _ int) error {
+		if op.kind == opRemove {
+			return syscall.EPERM
+		}
+		return nil
+	}}
+	opts := store.WithFS(tiny, disk)
+	want := contents{"x": {tensor: scalar}}
+	for round := range 3 {
+		st := open(t, dir, opts)
+		must(t, compare(st, want))
+		name := fmt.Sprint("own", round)
+		want[name] = stored{tensor: stamped(uint64(round), 10_000)} // in a segment of its own
+		must(t, st.Put(name, want[name].tensor))
+		closeStore(t, st)
+		must(t, compare(open(t, dir, &store.Options{ReadOnly: true}), want))
+	}
+	for _, leftover := range leftovers {
+		if _, err := os.Stat(filepath.Join(dir, leftover)); err != nil {
+			t.Errorf("%s was removed after all: %v", leftover, err)
+		}
 	}
 }
 

@@ -136,7 +136,7 @@ func (s *Store) syncDirectories() error {
 }
 
 // removeTemporary removes what was never finished: segments, and indexes of compacted
-// ones.
+// ones. What can't be removed does no harm, and is no reason to keep a store shut.
 func (s *Store) removeTemporary() error {
 	for dir, temporary := range map[string]func(name string) bool{s.segmentsDir(): segment.IsTemp, s.path: isCompactSpool} {
 		entries, err := os.ReadDir(dir)
@@ -145,9 +145,7 @@ func (s *Store) removeTemporary() error {
 		}
 		for _, e := range entries {
 			if temporary(e.Name()) {
-				if err := s.opts.fs.Remove(filepath.Join(dir, e.Name())); err != nil {
-					return err
-				}
+				s.opts.fs.Remove(filepath.Join(dir, e.Name()))
 			}
 		}
 	}
@@ -228,6 +226,8 @@ func (s *Store) sealOld(r *replay) {
 // are this store's: data segments of batches which never came to be, packages which
 // were not attached after all, and what was replaced just before a crash. A package
 // does not say whose it is, but nothing else puts one there under a segment's name.
+// One that can't be removed is ignored as long as it is there: its number is not used
+// again.
 func (s *Store) removeOrphans(opened fileSet) error {
 	for n, f := range opened.files {
 		if s.written.segs[n] != nil || f == s.log.File {
@@ -239,9 +239,7 @@ func (s *Store) removeOrphans(opened fileSet) error {
 		}
 		delete(opened.files, n)
 		if orphan {
-			if err := s.opts.fs.Remove(f.Path); err != nil && removeMapped {
-				return err
-			}
+			s.opts.fs.Remove(f.Path)
 		}
 	}
 	return nil
@@ -284,7 +282,7 @@ func (s *Store) closeWriter() error {
 	if err == nil && !s.clean {
 		// On a full disk there may be no room for the mark. Everything is as durable
 		// without it; the next opening only looks more closely.
-		if err = s.appendClose(); errors.Is(err, syscall.ENOSPC) {
+		if err = s.appendClose(); errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EFBIG) {
 			err = nil
 		}
 	}

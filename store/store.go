@@ -112,6 +112,11 @@ func isStore(path string) (bool, error) {
 		return false, err
 	}
 	for _, e := range entries {
+		if e.Name() == catalogName {
+			return false, fmt.Errorf("%w: it has the catalog of a store, %s, and no directory %s", ErrCorrupt, catalogName, segmentsName)
+		}
+	}
+	for _, e := range entries {
 		if e.Name() != lockName {
 			return false, fmt.Errorf("%w: the directory has other files in it, %q for one", ErrNoStore, e.Name())
 		}

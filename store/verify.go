@@ -286,8 +286,11 @@ func (v *verification) log(f *segment.File, sealed *sealedSegment) {
 		}
 		for i := range b.Commit.Ops {
 			op := &b.Commit.Ops[i]
-			if op.Kind == segment.OpPut && op.Location.Segment == f.Number {
-				v.record(f, op.Location.Offset, op.Location.Length, op.Location.CRC)
+			// Large tensors lie in segments of their own. If a later batch has replaced
+			// one, the segment may be there all the same until the next compaction.
+			g := v.state.segs[op.Location.Segment]
+			if op.Kind == segment.OpPut && g != nil && g.UUID == op.Location.UUID {
+				v.record(g, op.Location.Offset, op.Location.Length, op.Location.CRC)
 			}
 		}
 		return v.ctx.Err()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 )
 
 // Log is the active segment: the one that batches are appended to. One
@@ -101,6 +102,10 @@ func (l *Log) write(n, end int64, write func(w io.Writer) error) error {
 	if err != nil {
 		// What was written of the batch must not be taken for one later.
 		dirty := max(w.off, l.tail+n)
+		if errors.Is(err, syscall.EFBIG) {
+			// Beyond the largest size nothing was written, nor could be now.
+			dirty = w.off
+		}
 		var undo error
 		if end < l.end {
 			undo = l.cut(end)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/tstore/tstore/codec"
@@ -29,5 +30,31 @@ func TestWalkUnknownOperation(t *testing.T) {
 	_, err = Walk(bytes.NewReader(log), o, func(*Batch) error { batches++; return nil })
 	if !errors.Is(err, ErrNewerFormat) {
 		t.Errorf("after %d batches: %v, want ErrNewerFormat", batches, err)
+	}
+}
+
+// So does a trailer, and it says of which file.
+func TestNewerTrailer(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Create(OS, dir, &Header{Kind: KindLog, StoreID: ID{2}, UUID: ID{1}, Number: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Retire()
+	seal, err := f.Seal(f.HeaderLen, make([]byte, 4*Alignment), 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trailer := make([]byte, trailerSize)
+	if _, err := f.ReadAt(trailer, seal.End()-trailerSize); err != nil {
+		t.Fatal(err)
+	}
+	binary.LittleEndian.PutUint16(trailer[8:], FormatVersion+1)
+	binary.LittleEndian.PutUint32(trailer[60:], Checksum(trailer[:60]))
+	if _, err := f.raw.WriteAt(trailer, seal.End()-trailerSize); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.FindSeal(f.HeaderLen); !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), f.Path) {
+		t.Errorf("%v, want ErrNewerFormat with %s", err, f.Path)
 	}
 }

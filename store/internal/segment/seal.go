@@ -143,7 +143,7 @@ func (f *File) FindSeal(valid int64) (*Seal, error) {
 	}
 	s, err := parseTrailer(b[:], at)
 	if err != nil || s.UUID != f.Header.UUID || s.Kind != f.Header.Kind || (valid > 0 && f.Header.Kind == KindLog && s.IndexOffset != valid) {
-		return nil, onlyNewer(err)
+		return nil, f.wrap(onlyNewer(err))
 	}
 	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // chunkSize is the unit in which files are written, in bytes. Writes of at least
@@ -64,6 +65,9 @@ func (w *writer) put(p []byte) error {
 		piece := p[:min(len(p), chunkSize)]
 		n, err := w.raw.WriteAt(piece, w.off)
 		w.off += int64(n)
+		if errors.Is(err, syscall.EFBIG) {
+			err = fmt.Errorf("%w: the file system, or the limit of this process (ulimit -f), allows no file of that size", err)
+		}
 		if err != nil {
 			return fmt.Errorf("writing %d bytes at offset %d: %w", len(piece), w.off, err)
 		}
