@@ -278,8 +278,10 @@ func (e Entry) tensor(align bool) (*layout.Dense, error) {
 	switch {
 	case dtype == layout.Bool:
 		data = elements.Bools(data)
+	case dtype == layout.Complex64 && align:
+		data = elements.Aligned(data, dtype.Size()/2)
 	case align:
-		data = elements.Aligned(data, min(dtype.Size(), 8))
+		data = elements.Aligned(data, dtype.Size())
 	}
 	d, err := layout.NewDense(dtype, e.Shape, data)
 	if err != nil {
