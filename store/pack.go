@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 	"strings"
 
 	"github.com/tstore/tstore/codec"
@@ -65,7 +66,9 @@ func (sn *Snapshot) PackTo(ctx context.Context, p *PackageWriter, o *PackOptions
 }
 
 func packTo(ctx context.Context, st *state, p *PackageWriter, o *PackOptions) error {
-	k := packer{ctx: ctx, state: st, to: p, progress: o.Progress}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	k := packer{ctx: ctx, cancel: cancel, state: st, to: p, progress: o.Progress}
 	if len(st.sealed) == 1 && st.sealed[0].attached == nil && st.sealed[0].file.Header.Kind == segment.KindPackage {
 		k.from = st.sealed[0].file
 	}
@@ -130,16 +133,20 @@ func (k *packer) add(e *Entry) error {
 		k.end = e.Offset + e.Length
 	}
 	if e.Length > smallRecord {
-		if err := k.drain(); err != nil {
+		if err := k.drainSmall(); err != nil {
 			return err
 		}
 		return k.large(e)
 	}
+	if err := k.drainLarge(); err != nil {
+		return err
+	}
 	return k.small(e)
 }
 
-// large writes a tensor from the map, while its digest and the checksum of what is
-// read are computed beside.
+// large writes a tensor from the map, while its digest, and the checksum of what is
+// read if that is not what is written, are computed beside. That takes longer than
+// writing: so the next one is begun before it is done.
 func (k *packer) large(e *Entry) error {
 	f, err := k.state.segment(e.Segment, e.Name)
 	if err != nil {
@@ -157,7 +164,6 @@ func (k *packer) large(e *Entry) error {
 			return err
 		}
 		if m, err = newMember(e, t); err == nil {
-			// If the record stays as it is, its checksum is that of what is written.
 			same = m.record.Equal(old)
 		}
 		return err
@@ -165,15 +171,19 @@ func (k *packer) large(e *Entry) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(k.ctx)
-	defer stop()
-	beside := make(chan error, 1)
+	for len(k.late) >= runtime.GOMAXPROCS(0) {
+		if err := k.settle(); err != nil {
+			return err
+		}
+	}
+	l := lateMember{m, make(chan error, 1)}
+	k.late = append(k.late, l)
 	go func() {
-		beside <- guarded(f, e.Name, func() (err error) {
-			if m.digest, err = newDigester().largeTensor(ctx, e.Name, t, m.attrs, m.record); err != nil || same {
+		l.done <- guarded(f, e.Name, func() (err error) {
+			if m.digest, err = newDigester().largeTensor(k.ctx, e.Name, t, m.attrs, m.record); err != nil || same {
 				return err
 			}
-			if got, err := checksumOf(ctx, old); err != nil {
+			if got, err := checksumOf(k.ctx, old); err != nil {
 				return err
 			} else if got != e.CRC {
 				return wrongChecksum(f, e, got)
@@ -190,16 +200,23 @@ func (k *packer) large(e *Entry) error {
 	if err == nil && same && m.entry.CRC != e.CRC {
 		err = wrongChecksum(f, e, m.entry.CRC)
 	}
-	if err != nil {
-		stop() // nobody needs the digest any more
-	}
-	if berr := <-beside; err == nil {
-		err = berr
-	}
-	if err != nil {
+	return err
+}
+
+// lateMember is a large tensor that is written, but may not have its digest yet.
+type lateMember struct {
+	*member
+	done chan error
+}
+
+// settle takes the first tensor that is not in the index yet into it.
+func (k *packer) settle() error {
+	l := k.late[0]
+	k.late = k.late[1:]
+	if err := <-l.done; err != nil {
 		return err
 	}
-	return k.to.index(m)
+	return k.to.index(l.member)
 }
 
 // decodeSound makes a tensor of the record of e, which may come from a package that

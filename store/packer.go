@@ -17,6 +17,7 @@ import (
 // lots; one writes them, in order. All of them together hold a few MiB.
 type packer struct {
 	ctx      context.Context
+	cancel   context.CancelFunc
 	state    *state
 	to       *PackageWriter
 	progress func(done, total int64)
@@ -32,6 +33,7 @@ type packer struct {
 	ordered chan *lot // to the one that writes, in the order of the names
 	ended   sync.WaitGroup
 	pending sync.WaitGroup // lots that are not written yet
+	late    []lateMember   // large tensors that are not in the index yet; then there are no lots
 
 	mu  sync.Mutex
 	err error // the first, by the order of the names
@@ -87,8 +89,12 @@ func (k *packer) start() {
 	})
 }
 
-// stop ends the goroutines.
+// stop ends the goroutines, whatever they are at.
 func (k *packer) stop() {
+	k.cancel()
+	for _, l := range k.late {
+		<-l.done
+	}
 	close(k.encode)
 	close(k.ordered)
 	k.ended.Wait()
@@ -121,11 +127,27 @@ func (k *packer) send() {
 	}
 }
 
-// drain returns when everything is written.
+// drain returns when everything is written and in the index.
 func (k *packer) drain() error {
+	if err := k.drainSmall(); err != nil {
+		return err
+	}
+	return k.drainLarge()
+}
+
+func (k *packer) drainSmall() error {
 	k.send()
 	k.pending.Wait()
 	return k.failed()
+}
+
+func (k *packer) drainLarge() error {
+	for len(k.late) > 0 {
+		if err := k.settle(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // failed is the error in which the work of the goroutines ended.

@@ -11,17 +11,16 @@ import (
 	"github.com/tstore/tstore/layout"
 )
 
-// syncedFile counts what is synced, and fails as it is told to.
-type syncedFile struct {
+// failingFile is a file whose sync fails from the nth on, 1 being the first.
+type failingFile struct {
 	RawFile
-	syncs int
-	fail  int // the sync, from 1 on, that fails
+	syncs, fail int
 }
 
 var errSync = errors.New("the disk is gone")
 
-func (f *syncedFile) Datasync() error {
-	if f.syncs++; f.syncs == f.fail {
+func (f *failingFile) Datasync() error {
+	if f.syncs++; f.fail > 0 && f.syncs >= f.fail {
 		return errSync
 	}
 	return f.RawFile.Datasync()
@@ -29,39 +28,65 @@ func (f *syncedFile) Datasync() error {
 
 func TestSteady(t *testing.T) {
 	data := make([]byte, 8<<20)
-	for _, test := range []struct{ fail, syncs int }{
-		{fail: 0, syncs: 4}, // of 96 MiB and then of the rest
-		{fail: 1, syncs: 1},
-		{fail: 3, syncs: 3},
-		{fail: 4, syncs: 4},
-	} {
-		raw, err := OS.OpenFile(filepath.Join(t.TempDir(), "f"), os.O_RDWR|os.O_CREATE, 0o666)
-		if err != nil {
+	for i := range data {
+		data[i] = byte(i >> 12)
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	raw, err := OS.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := &failingFile{RawFile: raw, fail: 2}
+	s := Steady(file)
+	const size = 100 << 20
+	for off := int64(0); off < size; off += int64(len(data)) {
+		if _, err := s.WriteAt(data[:min(int64(len(data)), size-off)], off); err != nil {
 			t.Fatal(err)
 		}
-		file := &syncedFile{RawFile: raw, fail: test.fail}
-		s := Steady(file)
-		var werr error
-		for off := int64(0); off < 100<<20 && werr == nil; off += int64(len(data)) {
-			_, werr = s.WriteAt(data, off)
+	}
+	if err := s.Datasync(); err != nil || file.syncs != 1 {
+		t.Errorf("synced %d times, %v; want once", file.syncs, err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for off := 0; off < size; off += len(data) {
+		if n := min(len(data), size-off); !bytes.Equal(got[off:off+n], data[:n]) {
+			t.Fatalf("the bytes at %d are not those that were written", off)
 		}
-		err = s.Datasync()
-		if test.fail == 0 && (werr != nil || err != nil) {
-			t.Errorf("without a failure: %v, %v", werr, err)
-		}
-		// A sync that failed once is never forgotten, though the next one went well.
-		if test.fail > 0 && (!errors.Is(err, errSync) || !errors.Is(s.Datasync(), errSync)) {
-			t.Errorf("sync %d fails, the last one says %v", test.fail, err)
-		}
-		if _, err := s.WriteAt(data[:1], 0); (err != nil) != (test.fail > 0) {
-			t.Errorf("sync %d fails, writing says %v", test.fail, err)
-		}
-		if file.syncs < test.syncs || test.fail == 0 && file.syncs != test.syncs {
-			t.Errorf("sync %d fails: %d syncs, want %d", test.fail, file.syncs, test.syncs)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+	}
+	// What has failed once is not forgotten.
+	if err := s.Datasync(); !errors.Is(err, errSync) {
+		t.Errorf("a sync that fails: %v", err)
+	}
+	if _, err := s.WriteAt(data[:1], size); !errors.Is(err, errSync) {
+		t.Errorf("writing after that: %v", err)
+	}
+	if err := s.Datasync(); !errors.Is(err, errSync) || file.syncs != 2 {
+		t.Errorf("syncing again: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// That a part of a file could not be written to the disk is not forgotten.
+func TestWriteBackThatFailed(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeBack(f, 0, 1<<20); err != nil {
+		t.Errorf("nothing of an empty file: %v", err)
+	}
+	s := &steady{RawFile: osFile{f}, writing: make(chan error, 1)}
+	s.writing <- errSync
+	if err := s.Datasync(); !errors.Is(err, errSync) {
+		t.Errorf("what could not be written is synced: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
