@@ -50,12 +50,11 @@ var compressions = []*compression{
 // takes without being asked to.
 const maxWindow = 128 << 20
 
-// What a compressed file may unpack to: unpackRatio times what has been read of it, and unpackMinimum in any
-// case. gzip can't exceed it; a Zstandard file of nothing but zeros can.
-const (
-	unpackRatio   = 1100
-	unpackMinimum = 1 << 30
-)
+// unpackRatio times what has been read of a compressed file is what it may unpack to, and unpackMinimum in any
+// case. gzip can't exceed the first; a Zstandard file of nothing but zeros can.
+const unpackRatio = 1100
+
+var unpackMinimum int64 = 1 << 30
 
 var (
 	errCompressed = errors.New("malformed compressed file")
