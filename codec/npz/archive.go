@@ -137,7 +137,7 @@ func Open(file []byte, o *Options) (*File, error) {
 		limit = max(smallTotal, plausibleExpansion*int64(len(file)))
 	}
 	if total > limit {
-		return nil, fmt.Errorf("%w: its members say that they have %d bytes, %d are allowed; the archive has %d", ErrTooLarge, total, limit, len(file))
+		return nil, fmt.Errorf("%w: its members say that they have %d bytes, and the archive has %d; %d are allowed, since it may be a zip bomb (if it is none, unzip it and take the .npy files)", ErrTooLarge, total, len(file), limit)
 	}
 	return f, nil
 }
