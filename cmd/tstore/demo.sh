@@ -39,7 +39,8 @@ matrix=testdata/matrices/pores_1.mtx
 show tstore put "$store" pores $matrix
 show tstore convert "$store" pores --layout csr
 show tstore ls -l "$store" pores
-show tstore get "$store" pores
+show tstore get "$store" "pores[:4, :4]"
+show tstore plot "$store" pores
 show tstore get "$store" pores -o "$work/pores.mtx"
 # Another order and another way to write the same numbers: compare them as numbers, sorted.
 numbers() { grep -v '^%' "$1" | tail -n +2 | awk '{ printf "%d %d %.17g\n", $1, $2, $3 }' | LC_ALL=C sort; }
