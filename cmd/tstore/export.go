@@ -337,11 +337,18 @@ func (e *export) writeFile() error {
 	}))
 }
 
-// writeDirectory writes a file for each tensor. The directory gets its name when all are written.
+// writeDirectory writes a file for each tensor. The directory gets its name, or the one that is there gets its
+// files, when all are written.
 func (e *export) writeDirectory() error {
 	out := filepath.Clean(e.out)
-	parent, base := filepath.Split(out)
-	working := filepath.Join(parent, ".tstore-"+strconv.Itoa(os.Getpid())+"-"+base)
+	working := ".tstore-" + strconv.Itoa(os.Getpid())
+	_, err := os.Stat(out)
+	there := err == nil
+	if there {
+		working = filepath.Join(out, working)
+	} else {
+		working = filepath.Join(filepath.Dir(out), working+"-"+filepath.Base(out))
+	}
 	if err := os.Mkdir(working, 0o777); err != nil {
 		return plainPathError(err)
 	}
@@ -369,12 +376,30 @@ func (e *export) writeDirectory() error {
 	if err := root.Close(); err != nil {
 		return err
 	}
-	os.Remove(out) // an empty directory; if it is anything else, the next says so
-	if err := os.Rename(working, out); err != nil {
+	if there {
+		err = moveInto(out, working)
+	} else {
+		err = os.Rename(working, out)
+	}
+	if err != nil {
 		return plainLinkError(err)
 	}
 	whole = true
 	return nil
+}
+
+// moveInto moves what is in a directory into another, and removes it.
+func moveInto(to, from string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if err := os.Rename(filepath.Join(from, entry.Name()), filepath.Join(to, entry.Name())); err != nil {
+			return err
+		}
+	}
+	return os.Remove(from)
 }
 
 // plainLinkError drops the name of the system call and of the temporary directory.

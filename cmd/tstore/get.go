@@ -29,7 +29,8 @@ func newGet() *cobra.Command {
 		Short: "Print a tensor or a part of one, or write it to a file",
 		Long: `Print the values of a tensor the way NumPy does, or write the tensor to FILE. FILE - is standard
 output. A .msg file keeps everything: element type, dimension names and attributes. A .npy file
-keeps what NumPy knows; a sparse tensor becomes dense in it. A .mtx file is text and holds a matrix.
+keeps what NumPy knows; a sparse tensor becomes dense in it, but not in .npz, where it is what SciPy
+has. A .mtx file is text and holds a matrix, a .csv file a table. See "tstore help formats".
 
 NAME may be followed by an index in brackets, as NumPy has it; then only that part is read. See
 "tstore help slices".`,
@@ -39,6 +40,8 @@ NAME may be followed by an index in brackets, as NumPy has it; then only that pa
   tstore get mystore train/x -o x.npy
   tstore get mystore train/x -o x.msg
   tstore get mystore graph -o graph.mtx.gz
+  tstore get mystore graph -o graph.npz               (for scipy.sparse.load_npz)
+  tstore get mystore x -o x.csv
   tstore get mystore graph --layout dense
   tstore get mystore weights -o weights.npy --raw     (bfloat16 as uint16)
   tstore get mystore train/x -o - --format npy | ssh host 'cat > x.npy'`,

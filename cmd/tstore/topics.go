@@ -42,8 +42,8 @@ Names are sorted byte by byte.`},
   .npz             NumPy's archive of arrays, or one sparse matrix or tensor of SciPy and pydata/sparse
   .safetensors     the weights of a model, bfloat16 and float8 too; of a large one, which is several files,
                    give the .safetensors.index.json
-  .arrow, .arrows  a table in an Arrow file or stream, as pandas, polars and DuckDB have it: a tensor for
-                   each column of numbers. .feather is .arrow.
+  .arrow, .arrows  a table in an Arrow file or stream, as pandas, polars and DuckDB read it: a tensor in each
+                   row, beside its name. Columns of numbers are read, too. .feather is .arrow.
   .msg             one Arrow message: keeps everything, and Arrow's libraries read it
   .mtx             Matrix Market: a matrix as text, dense or sparse
   .csv, .tsv       a table of numbers as text, with a header or without
