@@ -49,10 +49,10 @@ func (c *Checker) Record(off, length int64, crc uint32, read func(n int64)) ([]b
 			read(length)
 		}
 	} else {
-		got, err = checksumAt(c.f.raw, off, length, c.memory(), read)
+		got, err = checksumAt(c.f.raw, off, length, c.memory(checkPiece), read)
 	}
 	if err != nil {
-		return nil, c.f.wrap(err)
+		return nil, c.f.wrap(unreadable(err))
 	}
 	if got != crc {
 		return nil, c.f.wrap(fmt.Errorf("%w: record at offset %d of %d bytes has CRC-32C %08x, should have %08x", ErrCorrupt, off, length, got, crc))
@@ -78,13 +78,13 @@ func (c *Checker) Record(off, length int64, crc uint32, read func(n int64)) ([]b
 	return record, nil
 }
 
-// memory is that of a piece, for another use.
-func (c *Checker) memory() []byte {
-	if cap(c.buf) == 0 {
-		c.buf = AlignedBytes(checkPiece)
+// memory is n bytes, at most checkPiece, for another use.
+func (c *Checker) memory(n int64) []byte {
+	if int64(cap(c.buf)) < n {
+		c.buf = AlignedBytes(max(n, min(checkPiece, c.f.Size())))
 	}
 	c.off, c.buf = 0, c.buf[:0]
-	return c.buf[:checkPiece]
+	return c.buf[:n]
 }
 
 // piece returns n bytes at off, at most checkPiece of them.
@@ -96,8 +96,14 @@ func (c *Checker) piece(off, n int64) ([]byte, error) {
 			want = checkPiece
 		}
 		want = min(max(want, n), c.f.Size()-off)
-		b := c.memory()[:want]
-		if err := readFull(c.f.raw, b, off); err != nil {
+		b := c.memory(want)
+		err := readFull(c.f.raw, b, off)
+		if err != nil && want > n {
+			// It may be another record that can't be read.
+			b = b[:n]
+			err = readFull(c.f.raw, b, off)
+		}
+		if err != nil {
 			return nil, err
 		}
 		c.off, c.buf = off, b

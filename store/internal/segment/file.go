@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"github.com/tstore/tstore/codec"
@@ -187,15 +188,21 @@ func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	return f.raw.ReadAt(b, off)
 }
 
-// ReadRange is ReadAt of the whole of b, with an error that names file and offset.
+// ReadRange is ReadAt of the whole of b, with an error that names file and offset. What
+// the disk can't read is ErrCorrupt, as it would be through the map.
 func (f *File) ReadRange(b []byte, off int64) error {
 	if off < 0 || off > f.Size()-int64(len(b)) {
 		return f.beyondEnd(off, int64(len(b)))
 	}
-	if err := readFull(f.raw, b, off); err != nil {
-		return fmt.Errorf("%s: %w", f.Path, err)
+	return f.wrap(unreadable(readFull(f.raw, b, off)))
+}
+
+// unreadable makes ErrCorrupt of an error of the disk.
+func unreadable(err error) error {
+	if errors.Is(err, syscall.EIO) {
+		return fmt.Errorf("%w: the disk can't read it: %w", ErrCorrupt, err)
 	}
-	return nil
+	return err
 }
 
 func (f *File) beyondEnd(off, n int64) error {

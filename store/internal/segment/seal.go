@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/tstore/tstore/codec"
 )
@@ -151,7 +152,7 @@ func (f *File) FindSeal(valid int64) (*Seal, error) {
 // ioErrorOnly drops an error that says what bytes are there, and keeps one that
 // says they can't be read.
 func ioErrorOnly(err error) error {
-	if errors.Is(err, ErrCorrupt) || errors.Is(err, io.EOF) {
+	if (errors.Is(err, ErrCorrupt) && !errors.Is(err, syscall.EIO)) || errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
