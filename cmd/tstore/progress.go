@@ -14,7 +14,7 @@ import (
 )
 
 // progressDelay is how long work takes before its progress is shown.
-const progressDelay = time.Second
+var progressDelay = time.Second
 
 // progress shows on standard error how far the work is, if that is a terminal and the work takes
 // long. Its methods may be called by several goroutines.

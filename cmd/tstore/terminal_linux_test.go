@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tstore/tstore/layout"
+)
+
+// onTerminal runs the command in this process with both outputs on a terminal, and returns what has been
+// written there.
+func onTerminal(t *testing.T, columns int, args ...string) (code int, screen string) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	fd := int(master.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: uint16(columns)}); err != nil {
+		t.Fatal(err)
+	}
+	shown := make(chan string)
+	go func() {
+		var b strings.Builder
+		io.Copy(&b, master) // which ends in an error when the other end is closed
+		shown <- b.String()
+	}()
+	code = run(t.Context(), args, slave, slave)
+	slave.Close()
+	return code, strings.ReplaceAll(<-shown, "\r\n", "\n")
+}
+
+// Work that takes long shows its progress on a terminal, and nowhere else.
+func TestProgressOnTerminal(t *testing.T) {
+	delay := progressDelay
+	defer func() { progressDelay = delay }()
+	progressDelay = 0
+	dir := t.TempDir()
+	s, p := filepath.Join(dir, "s"), filepath.Join(dir, "p.tstore")
+	x := writeNPY(t, layout.DenseOf(make([]float64, 1<<20), 1<<10, 1<<10))
+	for _, name := range []string{"a/x", "b/x"} {
+		if code, _, stderr := inside(t, "put", s, name, x); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	bar := regexp.MustCompile(`\d+% \|[█ ]*\| \( *[0-9.]+.*B.*\) \[\d+s`)
+	for _, c := range [][]string{
+		{"pack", s, p},
+		{"verify", s},
+		{"verify", p},
+		{"describe", s, "a/x"},
+		{"plot", s, "a/x"},
+		{"plot", s, "a/x", "-o", filepath.Join(dir, "x.png")},
+		{"diff", s, p},
+		{"diff", s, p, "a/x", "b/x"},
+		{"get", s, "a/x", "-o", filepath.Join(dir, "x.npy")},
+		{"convert", s, "a/x", "--layout", "csr", "--to", "c"},
+	} {
+		if code, screen := onTerminal(t, 100, c...); code != exitDone || !bar.MatchString(screen) {
+			t.Errorf("%q: exit code %d, no progress on the terminal: %q", c, code, screen)
+		}
+		if code, screen := onTerminal(t, 100, append(c, "--quiet")...); code != exitDone || bar.MatchString(screen) {
+			t.Errorf("%q --quiet: exit code %d, progress on the terminal: %q", c, code, screen)
+		}
+		if code, stdout, stderr := inside(t, c...); code != exitDone || stderr != "" || bar.MatchString(stdout) {
+			t.Errorf("%q without a terminal: exit code %d, %q, %q", c, code, stdout, stderr)
+		}
+	}
+	progressDelay = time.Hour
+	if _, screen := onTerminal(t, 100, "verify", s); bar.MatchString(screen) {
+		t.Errorf("quick work shows progress: %q", screen)
+	}
+}
+
+// A picture on a terminal is as wide as that and has colours, unless it is told otherwise.
+func TestPlotOnTerminal(t *testing.T) {
+	s := filepath.Join(t.TempDir(), "s")
+	if code, _, stderr := inside(t, "put", s, "x", writeNPY(t, layout.DenseOf(make([]float64, 1<<10), 8, 1<<7))); code != 0 {
+		t.Fatal(stderr)
+	}
+	t.Setenv("TERM", "xterm")
+	for _, noColor := range []string{"", "1"} {
+		t.Setenv("NO_COLOR", noColor)
+		for _, columns := range []int{40, 120} {
+			code, screen := onTerminal(t, columns, "plot", s, "x")
+			if code != exitDone || strings.Contains(screen, "\x1b[38;") != (noColor == "") {
+				t.Errorf("NO_COLOR=%q: exit code %d, %q", noColor, code, screen)
+			}
+			wide := 0
+			for line := range strings.Lines(regexp.MustCompile("\x1b\\[[0-9;]*[a-zA-Z]").ReplaceAllString(screen, "")) {
+				line = line[strings.LastIndex(line, "\r")+1:] // behind what the progress was
+				wide = max(wide, len([]rune(strings.TrimRight(line, " \n"))))
+			}
+			if wide > columns || wide < columns*3/4 {
+				t.Errorf("NO_COLOR=%q: %d columns of %d are used: %q", noColor, wide, columns, screen)
+			}
+		}
+	}
+	if code, screen := onTerminal(t, 80, "plot", s, "x", "-o", "-"); code != exitUsage || !strings.Contains(screen, "standard output is a terminal") {
+		t.Errorf("-o -: exit code %d: %q", code, screen)
+	}
+}
