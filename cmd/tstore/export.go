@@ -81,7 +81,7 @@ type export struct {
 	packing *compression
 	one     bool // all tensors go to one file
 
-	store   *store.Store
+	snap    *store.Snapshot
 	tensors []exported
 	skipped []skipped
 	bytes   int64
@@ -126,7 +126,7 @@ func (e *export) parse(formatName string) error {
 
 // run exports the tensors whose names begin with one of the prefixes.
 func (e *export) run(prefixes []string) error {
-	st, err := openReading(e.path)
+	st, err := openChecking(e.path)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (e *export) run(prefixes []string) error {
 		return fmt.Errorf("%s: %w", e.path, err)
 	}
 	defer snap.Close()
-	e.store = st
+	e.snap = snap
 	if err := e.choose(snap, prefixes); err != nil {
 		return fmt.Errorf("%s: %w", e.path, err)
 	}
@@ -251,9 +251,9 @@ func (e *export) holds(f *format, dt layout.DType) bool {
 	return has
 }
 
-// read returns a tensor as it is written. It is compared with its checksum.
+// read returns a tensor as it is written, in place if it needs no change. It is compared with its checksum.
 func (e *export) read(x *exported) (layout.Tensor, error) {
-	t, err := e.store.Get(x.entry.Name)
+	t, err := e.snap.Get(x.entry.Name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.path, err)
 	}

@@ -116,17 +116,22 @@ type sources struct {
 // called after its name without directory, those of a file in a directory after its path there.
 func findSources(cmd *cobra.Command, roots []string, flags *sourceFlags) (*sources, error) {
 	s := &sources{cmd: cmd, flags: flags}
+	var files []*sourceFile
 	for _, root := range roots {
-		files, err := s.find(root)
+		found, err := s.find(root)
 		if err != nil {
-			s.close()
 			return nil, err
 		}
-		for _, f := range files {
-			if err := s.list(f); err != nil {
-				s.close()
-				return nil, err
-			}
+		files = append(files, found...)
+	}
+	files, err := s.withoutParts(files)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if err := s.list(f); err != nil {
+			s.close()
+			return nil, err
 		}
 	}
 	if err := s.sort(); err != nil {
@@ -153,11 +158,13 @@ func (s *sources) find(root string) ([]*sourceFile, error) {
 		return nil, plainPathError(err)
 	}
 	if !info.IsDir() {
+		if checkPackage(root) == nil {
+			return nil, fmt.Errorf("%s: it is a package, which \"tstore unpack\" and \"tstore attach\" take into a store", root)
+		}
 		stem, _, _ := splitExtension(filepath.Base(root))
 		return []*sourceFile{{path: root, stem: stem, size: info.Size()}}, nil
 	}
 	var files []*sourceFile
-	parts := map[string]bool{} // of sets
 	err = filepath.WalkDir(root+string(filepath.Separator), func(at string, d fs.DirEntry, err error) error {
 		if err == nil {
 			err = s.cmd.Context().Err()
@@ -180,28 +187,48 @@ func (s *sources) find(root string) ([]*sourceFile, error) {
 			}
 		case f != nil:
 			files = append(files, f)
-			return s.findParts(f, parts)
 		}
 		return nil
 	})
-	return slices.DeleteFunc(files, func(f *sourceFile) bool { return parts[f.path] }), err
+	return files, err
 }
 
-// findParts adds the files of a set, if f is an index of one.
-func (s *sources) findParts(f *sourceFile, parts map[string]bool) error {
-	if _, format, _ := splitExtension(f.path); format != indexFormat {
-		return nil
+// withoutParts leaves out the files of sets whose index is among the files: their tensors are those of the
+// set.
+func (s *sources) withoutParts(files []*sourceFile) ([]*sourceFile, error) {
+	var parts []os.FileInfo
+	for _, f := range files {
+		if _, format, _ := splitExtension(f.path); format != indexFormat {
+			continue
+		}
+		in, err := openInput(s.cmd, f.path)
+		if err != nil {
+			return nil, err
+		}
+		shards, err := shardsOf(f.path, in.bytes)
+		in.close()
+		if err != nil {
+			return nil, err
+		}
+		for _, shard := range shards {
+			info, err := os.Stat(shard)
+			if err != nil {
+				return nil, plainPathError(err)
+			}
+			parts = append(parts, info)
+		}
 	}
-	in, err := openInput(s.cmd, f.path)
-	if err != nil {
-		return err
+	isPart := func(f *sourceFile) bool {
+		if _, format, _ := splitExtension(f.path); format != safetensorsFormat {
+			return false
+		}
+		info, err := os.Stat(f.path)
+		return err == nil && slices.ContainsFunc(parts, func(p os.FileInfo) bool { return os.SameFile(p, info) })
 	}
-	defer in.close()
-	shards, err := shardsOf(f.path, in.bytes)
-	for _, shard := range shards {
-		parts[shard] = true
+	if len(parts) > 0 {
+		files = slices.DeleteFunc(files, isPart)
 	}
-	return err
+	return files, nil
 }
 
 // look returns what becomes of a file in a directory: tensors, or why it is skipped, or neither for a

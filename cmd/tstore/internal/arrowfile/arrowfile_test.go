@@ -211,6 +211,29 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
+func TestOpenRefuses(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		is     error
+		reason string
+	}{
+		{"", arrowfile.ErrTruncated, "no schema"},
+		{"\xff\xff\xff\xff", arrowfile.ErrTruncated, "in the prefix of a message"},
+		{"\xff\xff\xff\xff\x00\x00\x00\x00", arrowfile.ErrTruncated, "no schema"},
+		{"\xff\xff\xff\xff\xff\xff\xff\x7f", arrowfile.ErrTruncated, "a message takes 2147483647 bytes, 0 are there"},
+		{"\xff\xff\xff\xff\xff\xff\xff\xff", arrowfile.ErrInvalid, "a message of -1 bytes"},
+		{"ARROW1\x00\x00", arrowfile.ErrTruncated, "does not end with ARROW1"},
+		{"ARROW1\x00\x00\xff\xff\xff\x7fARROW1", arrowfile.ErrInvalid, "a footer of 2147483647 bytes"},
+		{"FEA1", arrowfile.ErrUnsupported, "version 1"},
+		{"not an arrow file", arrowfile.ErrTruncated, "a message takes"},
+	} {
+		_, err := arrowfile.Open([]byte(c.text))
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%q: error %v, want one that says %s", c.text, err, c.reason)
+		}
+	}
+}
+
 // Elements lie over the file where they can.
 func TestElementsLieInTheFile(t *testing.T) {
 	d := layout.DenseOf([]float64{1, math.Inf(1), -3}, 3)

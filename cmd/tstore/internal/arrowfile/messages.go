@@ -45,6 +45,9 @@ func findMessages(b []byte) (*messages, error) {
 	if bytes.HasPrefix(b, []byte(fileMagic)) {
 		return findInFile(b)
 	}
+	if bytes.HasPrefix(b, []byte("FEA1")) {
+		return nil, fmt.Errorf("%w: it is a Feather file of version 1; write it again as version 2, which is an Arrow file", ErrUnsupported)
+	}
 	m := &messages{numbers: map[int64]bool{}}
 	for n, rest := 0, b; ; n++ {
 		at := len(b) - len(rest)
