@@ -138,18 +138,7 @@ func TestInterruptedAttachLeavesTheStoreAlone(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for start := time.Now(); ; time.Sleep(time.Millisecond) {
-				unfinished, _ := filepath.Glob(filepath.Join(st, "segments", "*.seg.tmp"))
-				if len(unfinished) == 1 {
-					if info, err := os.Stat(unfinished[0]); err == nil && info.Size() >= 8<<20 {
-						break
-					}
-				}
-				if time.Since(start) > 30*time.Second {
-					cmd.Process.Kill()
-					t.Fatalf("%v: nothing is being written: %s", args, stderr.String())
-				}
-			}
+			waitForSize(t, cmd, filepath.Join(st, "segments", "*.seg.tmp"), 8<<20)
 			interruptAndWait(t, cmd)
 			if got := stderr.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "interrupted; the store is as it was") {
 				t.Errorf("%v: standard error: %q", args, got)
@@ -170,6 +159,46 @@ func TestInterruptedAttachLeavesTheStoreAlone(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A pack into a file leaves what was there before.
+func TestInterruptedPackKeepsTheFile(t *testing.T) {
+	dir := t.TempDir()
+	pkg, out := filepath.Join(dir, "p.tstore"), filepath.Join(dir, "out.tstore")
+	writeHollowPackage(t, pkg, 1<<30)
+	if err := os.WriteFile(out, []byte("before"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	before := filesBelow(t, dir)
+	cmd, _, stderr := tstore(t, "pack", pkg, out)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForSize(t, cmd, out+".*.tmp", 8<<20)
+	interruptAndWait(t, cmd)
+	if got := stderr.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "interrupted; the store is as it was") {
+		t.Errorf("standard error: %q", got)
+	}
+	if diff := cmp.Diff(before, filesBelow(t, dir)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
+	}
+	if b, err := os.ReadFile(out); string(b) != "before" {
+		t.Errorf("the file is now %d bytes, %v", len(b), err)
+	}
+}
+
+// waitForSize waits until the only file that a pattern matches has at least n bytes.
+func waitForSize(t *testing.T, cmd *exec.Cmd, pattern string, n int64) {
+	t.Helper()
+	for start := time.Now(); time.Since(start) < 30*time.Second; time.Sleep(time.Millisecond) {
+		if files, _ := filepath.Glob(pattern); len(files) == 1 {
+			if info, err := os.Stat(files[0]); err == nil && info.Size() >= n {
+				return
+			}
+		}
+	}
+	cmd.Process.Kill()
+	t.Fatalf("nothing is being written to %s", pattern)
 }
 
 // filesBelow lists the files in a directory, which may be missing.

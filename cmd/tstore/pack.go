@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -171,10 +173,61 @@ func packStore(cmd *cobra.Command, path, out string, attrs []layout.Attr, prefix
 	if err != nil {
 		return packed{}, fmt.Errorf("%s: %w", path, err)
 	}
-	err = writePackage(cmd, &done, total, withAttrs(had, attrs), func(p *store.PackageWriter) error {
-		return snap.PackTo(cmd.Context(), p, &store.PackOptions{Prefixes: prefixes})
+	options := &store.PackOptions{Prefixes: prefixes, Attrs: withAttrs(had, attrs)}
+	if target, ok := ordinaryTarget(out); ok {
+		return done, packInto(cmd, &done, snap, target, total, options)
+	}
+	err = writePackage(cmd, &done, total, options.Attrs, func(p *store.PackageWriter) error {
+		return snap.PackTo(cmd.Context(), p, options)
 	})
 	return done, err
+}
+
+// ordinaryTarget returns the file that a path leads to, which need not be there yet, and whether it is
+// an ordinary one.
+func ordinaryTarget(path string) (string, bool) {
+	if path == "-" {
+		return "", false
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		_, err = os.Stat(filepath.Dir(path))
+		return path, err == nil
+	}
+	return path, err == nil && info.Mode().IsRegular()
+}
+
+// packInto packs into an ordinary file. The store writes it itself, so that the disk has its work from
+// the start and there is no long sync at the end, which can't be interrupted.
+func packInto(cmd *cobra.Command, done *packed, snap *store.Snapshot, target string, total int64, o *store.PackOptions) error {
+	progress := newProgress(cmd, "writing "+done.path, total)
+	defer progress.end()
+	if progress.bar != nil { // else nobody needs to know, which costs another look at all names
+		o.Progress = progress.report
+	}
+	p, err := store.CreatePackage(target, o.Attrs...)
+	if errors.Is(err, store.ErrAttrs) {
+		return usagef("--attr: %v", err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", done.path, plainPathError(err))
+	}
+	defer onAbandon("package", p.Abort)()
+	defer p.Abort()
+	if err := snap.PackTo(cmd.Context(), p, o); err != nil {
+		return fmt.Errorf("%s: %w", done.path, plainPathError(err))
+	}
+	if done.digest, err = p.Close(); err != nil {
+		return fmt.Errorf("%s: %w", done.path, plainPathError(err))
+	}
+	info, err := os.Stat(target)
+	if err == nil {
+		done.bytes = info.Size()
+	}
+	return err
 }
 
 // choose counts the tensors whose names begin with one of the prefixes, and their bytes. Each prefix
