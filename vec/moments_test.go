@@ -165,7 +165,10 @@ func compareHistogram(t *testing.T, edges []float64, src []byte, e Elem, what st
 func edgesFor(n int, lo, hi float64) []float64 {
 	edges := make([]float64, n+1)
 	for k := range edges {
-		edges[k] = lo*(float64(n-k)/float64(n)) + hi*(float64(k)/float64(n))
+		edges[k] = lo + (hi-lo)*(float64(k)/float64(n))
+		if math.IsInf(hi-lo, 0) {
+			edges[k] = lo*(float64(n-k)/float64(n)) + hi*(float64(k)/float64(n))
+		}
 	}
 	edges[n] = hi
 	return edges
