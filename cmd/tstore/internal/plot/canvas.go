@@ -50,7 +50,7 @@ func newFace(size float64) font.Face {
 }
 
 func (c *canvas) fill(r image.Rectangle, col color.Color) {
-	draw.Draw(c, r, image.NewUniform(col), image.Point{}, draw.Src)
+	draw.Draw(c.RGBA, r, image.NewUniform(col), image.Point{}, draw.Src)
 }
 
 // frame draws a line one dot wide around a rectangle.
@@ -81,10 +81,10 @@ func (c *canvas) text(face font.Face, s string, at image.Point, a anchor, col co
 	w, h := textWidth(face, s), lineHeight(face)
 	corner := image.Pt(at.X-int(a.x*float64(w)), at.Y-int(a.y*float64(h)))
 	c.texts = append(c.texts, image.Rectangle{corner, corner.Add(image.Pt(w, h))})
-	drawText(c, face, s, corner, col)
+	drawText(c.RGBA, face, s, corner, col)
 }
 
-func drawText(dst draw.Image, face font.Face, s string, corner image.Point, col color.Color) {
+func drawText(dst *image.RGBA, face font.Face, s string, corner image.Point, col color.Color) {
 	d := font.Drawer{Dst: dst, Src: image.NewUniform(col), Face: face, Dot: fixed.P(corner.X, corner.Y+face.Metrics().Ascent.Ceil())}
 	d.DrawString(s)
 }
@@ -102,7 +102,7 @@ func (c *canvas) uprightText(face font.Face, s string, middle image.Point, col c
 	c.texts = append(c.texts, image.Rectangle{corner, corner.Add(image.Pt(h, w))})
 	for y := range h {
 		for x := range w {
-			c.Set(corner.X+y, corner.Y+w-1-x, flat.At(x, y))
+			c.SetRGBA(corner.X+y, corner.Y+w-1-x, flat.RGBAAt(x, y))
 		}
 	}
 }
