@@ -22,7 +22,7 @@ const largeText = 64 << 20
 
 func newGet() *cobra.Command {
 	var file, formatName string
-	var raw bool
+	var raw, asJSON bool
 	var to layoutFlag
 	cmd := &cobra.Command{
 		Use:   "get STORE NAME [-o FILE]",
@@ -33,7 +33,11 @@ keeps what NumPy knows; a sparse tensor becomes dense in it, but not in .npz, wh
 has. A .mtx file is text and holds a matrix, a .csv file a table. See "tstore help formats".
 
 NAME may be followed by an index in brackets, as NumPy has it; then only that part is read. See
-"tstore help slices".`,
+"tstore help slices".
+
+With --json, an object with name, dtype, shape, dims (where the dimensions have names), layout and
+values, nested as the shape is; of a sparse tensor, coordinates and values of what it stores. Complex
+values are pairs; NaN, infinities, dates and the like are strings.`,
 		Example: `  tstore get mystore train/x
   tstore get mystore 'train/x[0]'
   tstore get mystore 'train/x[:10, ::-1]' -o part.npy
@@ -43,6 +47,7 @@ NAME may be followed by an index in brackets, as NumPy has it; then only that pa
   tstore get mystore graph -o graph.npz               (for scipy.sparse.load_npz)
   tstore get mystore x -o x.csv
   tstore get mystore graph --layout dense
+  tstore get --json mystore 'train/x[0, 0]' | jq .values
   tstore get mystore weights -o weights.npy --raw     (bfloat16 as uint16)
   tstore get mystore train/x -o - --format npy | ssh host 'cat > x.npy'`,
 		Args: names("STORE", "NAME"),
@@ -52,6 +57,7 @@ NAME may be followed by an index in brackets, as NumPy has it; then only that pa
 	completeFlag(cmd, "format", formatList(writes)...)
 	to.addTo(cmd, "convert to")
 	cmd.Flags().BoolVar(&raw, "raw", false, "write the bits of each element as unsigned integers, for types that the format lacks")
+	jsonFlag(cmd, &asJSON)
 	cmd.RunE = action(func(cmd *cobra.Command, args []string) error {
 		path, name := args[0], args[1]
 		if err := to.parse(); err != nil {
@@ -61,7 +67,10 @@ NAME may be followed by an index in brackets, as NumPy has it; then only that pa
 			if formatName != "" || raw {
 				return usagef("--format and --raw are for -o FILE")
 			}
-			return printTensor(cmd, path, name, &to)
+			return printTensor(cmd, path, name, &to, asJSON)
+		}
+		if asJSON {
+			return usagef("--json prints the values; it is not for -o FILE")
 		}
 		if file == "" {
 			return usagef("-o needs the name of a file, or - for standard output")
@@ -147,11 +156,11 @@ func withSelection(path, name string, fn func(st *store.Store, snap *store.Snaps
 }
 
 // printTensor prints a tensor's type, shape and values.
-func printTensor(cmd *cobra.Command, path, name string, to *layoutFlag) error {
+func printTensor(cmd *cobra.Command, path, name string, to *layoutFlag, asJSON bool) error {
 	return withSelection(path, name, func(st *store.Store, snap *store.Snapshot, s *selection) error {
 		var t layout.Tensor
 		var err error
-		if s.entry.Bytes > largeText {
+		if s.entry.Bytes > largeText && !asJSON {
 			t, err = s.view(snap)
 		} else {
 			t, err = s.read(st, snap)
@@ -161,6 +170,9 @@ func printTensor(cmd *cobra.Command, path, name string, to *layoutFlag) error {
 		}
 		if t, err = to.convert(t); err != nil {
 			return fmt.Errorf("%q: %w", name, err)
+		}
+		if asJSON {
+			return writeTensorJSON(cmd, name, t)
 		}
 		return writeTensor(cmd.OutOrStdout(), t)
 	})

@@ -8,6 +8,7 @@ var jsonFields = []struct{ command, fields string }{
 	{"ls, stat of a tensor", "name dtype shape dims* layout nnz* indptr* indices* bytes attrs"},
 	{"stat of a store", "path kind tensors bytes size live dead segments [number kind file size live dead tensors sealed active]"},
 	{"stat of a package", "path kind tensors bytes size digest attrs"},
+	{"get", "name dtype shape dims* layout coordinates* values"},
 	{"describe", "name dtype shape layout elements stored nonzero nan inf min max mean std histogram (edges counts)"},
 	{"du", "prefix tensors bytes"},
 	{"diff", "name only* dtype* shape* dims* layout* attrs* differing* nan* max_abs_diff* at*"},

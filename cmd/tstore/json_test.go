@@ -122,6 +122,8 @@ func TestJSONFields(t *testing.T) {
 		{"ls, stat of a tensor", "ls --json s", 0, nil},
 		{"ls, stat of a tensor", "stat --json s a/y", 0, nil},
 		{"stat of a store", "stat --json s", 0, nil},
+		{"get", "get --json s a/y", 0, nil},
+		{"get", "get --json s a/x", 0, nil},
 		{"describe", "describe --json s a/y", 0, nil},
 		{"describe", "describe --json s a/x[0:0]", 0, nil},
 		{"du", "du --json s", 0, nil},

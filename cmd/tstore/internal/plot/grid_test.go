@@ -205,10 +205,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%v, which are not zero: %s", c.d.DType(), diff)
 		}
 	}
-	date, err := layout.ParseDType("date[D]")
-	if err != nil {
-		date, err = layout.FixedSizeBinary(4)
-	}
+	date, err := layout.Date(layout.UnitDay)
 	if err != nil {
 		t.Fatal(err)
 	}
