@@ -66,6 +66,11 @@ func TestFlippedBytes(t *testing.T) {
 		{"stat", path, "a"},
 		{"get", path, "a"},
 		{"get", path, "b"},
+		{"get", "--json", path, "b"},
+		{"describe", path, "b"},
+		{"plot", path, "a"},
+		{"plot", path, "b"},
+		{"plot", path, "b", "--kind", "heatmap"},
 		{"digest", path},
 		{"pack", path, filepath.Join(dir, "out.tstore")},
 	}
