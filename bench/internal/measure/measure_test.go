@@ -83,6 +83,9 @@ func TestQuantities(t *testing.T) {
 		{123456.7, "tensors/s", "123457 tensors/s"},
 		{1.3, "µs", "1.3 µs"},
 		{1, "", "1"},
+		{1.001, "×", "1.001×"},
+		{1.00037, "×", "1.0004×"},
+		{1, "×", "1×"},
 	} {
 		if got := quantity(c.v, c.unit); got != c.want {
 			t.Errorf("quantity(%v, %q) = %q, want %q", c.v, c.unit, got, c.want)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -84,9 +85,12 @@ func (t *Table) WriteJSON(name string, quick bool) error {
 	return os.WriteFile(name, append(b, '\n'), 0o666)
 }
 
-// quantity writes v with three significant digits and its unit.
+// quantity writes v with three significant digits, or more where these would be 1, and its unit.
 func quantity(v float64, unit string) string {
 	s := strconv.FormatFloat(v, 'g', 3, 64)
+	if unit == "×" && v != 1 && math.Abs(v-1) < 0.005 { // sizes, which differ by little
+		s = strconv.FormatFloat(v, 'g', 5, 64)
+	}
 	if v >= 100 || strings.Contains(s, "e") {
 		s = strconv.FormatFloat(v, 'f', 0, 64)
 	}
