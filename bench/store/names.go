@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -28,32 +29,65 @@ func names(b *measure.Bench) error {
 	defer os.RemoveAll(dir)
 	defer os.RemoveAll(small)
 	var filled struct{ Seconds float64 }
-	if err := b.InChild(&filled, "fill", dir, "0", strconv.Itoa(count)); err != nil {
+	if err := b.InChild(&filled, "fill", dir, "0", strconv.Itoa(count), "0"); err != nil {
 		return err
 	}
 	b.Table.Add("1,000,000 names put in batches of 1,000", float64(count)/filled.Seconds, "tensors/s", nil, "of %d bytes each", tinyBytes)
 
-	var opened []float64
-	var memory measure.MemoryUse
-	for range b.Size(7, 2) {
-		var o struct {
-			Seconds float64
-			Memory  measure.MemoryUse
-		}
-		if err := b.InChild(&o, "open", dir); err != nil {
-			return err
-		}
-		opened, memory = append(opened, o.Seconds), o.Memory
+	opened, err := openings(b, dir)
+	if err != nil {
+		return err
 	}
+	var used struct{ Memory measure.MemoryUse }
+	if err := b.InChild(&used, "memory", dir); err != nil {
+		return err
+	}
+	memory := used.Memory
 	clean := measure.Quantile(opened, 0.5)
 	b.Table.Add("open with 1,000,000 names after a clean close", 1e3*clean, "ms", measure.AtMost(50), "slowest of %d: %.1f ms", len(opened), 1e3*measure.Quantile(opened, 1))
 	b.Table.Add("memory of a process that has it open", float64(memory.Anonymous)/(1<<20), "MiB", measure.AtMost(64),
 		"after a million lookups; %.1f MiB of it live in the Go heap", float64(memory.Heap)/(1<<20))
+	if err := manySegments(b, count); err != nil {
+		return err
+	}
 
 	if err := randomLookups(b, dir, count); err != nil {
 		return err
 	}
 	return replays(b, dir, small, count, clean)
+}
+
+// openings opens the store in dir in processes of their own.
+func openings(b *measure.Bench, dir string) (seconds []float64, err error) {
+	for range b.Size(7, 2) {
+		var o struct{ Seconds float64 }
+		if err := b.InChild(&o, "open", dir); err != nil {
+			return nil, err
+		}
+		seconds = append(seconds, o.Seconds)
+	}
+	return seconds, nil
+}
+
+// manySegments measures opening a store with the same names in a hundred sealed logs.
+func manySegments(b *measure.Bench, count int) error {
+	dir := b.Path("segments")
+	defer os.RemoveAll(dir)
+	const entryBytes = 600 // of a record and its part of the commit record, about
+	if err := b.InChild(nil, "fill", dir, "0", strconv.Itoa(count), strconv.Itoa(count/100*entryBytes)); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "segments", "*.seg"))
+	if err != nil {
+		return err
+	}
+	opened, err := openings(b, dir)
+	if err != nil {
+		return err
+	}
+	b.Table.Add("the same in sealed logs of a hundredth", 1e3*measure.Quantile(opened, 0.5), "ms", measure.AtMost(50),
+		"%d segments; slowest of %d: %.1f ms", len(files), len(opened), 1e3*measure.Quantile(opened, 1))
+	return b.Remove(dir)
 }
 
 // randomLookups measures looking names up and listing them.
@@ -78,7 +112,7 @@ func randomLookups(b *measure.Bench, dir string, count int) error {
 // replays measures opening after the writer was killed. What counts is the time beyond that of a
 // clean opening, for tails of two lengths, with a million names before them and with none.
 func replays(b *measure.Bench, dir, small string, count int, clean float64) error {
-	if err := b.InChild(nil, "fill", small, "0", "0"); err != nil {
+	if err := b.InChild(nil, "fill", small, "0", "0", "0"); err != nil {
 		return err
 	}
 	var o struct{ Seconds float64 }
@@ -125,8 +159,12 @@ func child(args []string) error {
 		}
 		numbers[i] = n
 	}
+	o := &store.Options{}
+	if args[0] == "fill" {
+		o.SegmentSize = int64(numbers[2])
+	}
 	start := time.Now()
-	st, err := store.Open(args[1], nil)
+	st, err := store.Open(args[1], o)
 	if err != nil {
 		return err
 	}
@@ -148,12 +186,11 @@ func child(args []string) error {
 		}
 		return self.Kill()
 	case "open":
+		result = struct{ Seconds float64 }{opened}
+	case "memory":
 		var m measure.MemoryUse
 		m, err = measure.UseMemory(st)
-		result = struct {
-			Seconds float64
-			Memory  measure.MemoryUse
-		}{opened, m}
+		result = struct{ Memory measure.MemoryUse }{m}
 	case "lookup":
 		result, err = measure.LookupTurns(st, numbers[0], numbers[1], numbers[2])
 	default:
