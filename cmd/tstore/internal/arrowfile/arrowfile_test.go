@@ -302,6 +302,9 @@ func TestManglesFiles(t *testing.T) {
 			write(t, stream, []item{{"a", random(t, r, layout.Float32, 2, 3), []layout.Attr{{Key: "k", Value: "v"}}}, {"b", random(t, r, layout.Bool, 5), nil}}),
 			write(t, stream, []item{{"a", named(t, random(t, r, layout.Int16, 2, 3), "x", "y"), nil}}))
 	}
+	for _, m := range manifest(t) {
+		seeds = append(seeds, readFile(t, m.File))
+	}
 	for range 50_000 {
 		b := slices.Clone(seeds[r.IntN(len(seeds))])
 		for range 1 + r.IntN(6) {
@@ -350,6 +353,9 @@ func use(t testing.TB, b []byte) {
 }
 
 func FuzzOpen(f *testing.F) {
+	for _, m := range manifest(f) {
+		f.Add(readFile(f, m.File))
+	}
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, stream := range []bool{false, true} {
 		f.Add(write(f, stream, []item{{"a", random(f, r, layout.Float32, 2, 3), []layout.Attr{{Key: "k", Value: "v"}}}, {"b", random(f, r, layout.Bool, 5), nil}}))

@@ -26,6 +26,7 @@ type message struct {
 	kind       ipc.MessageType
 	meta, body []byte
 	number     int64 // of a dictionary
+	views      int   // columns of views that a batch or a dictionary speaks of
 }
 
 // messages are the parts of a table.
@@ -120,7 +121,7 @@ func parseMessage(b []byte) (m message, size int, err error) {
 	body := head.BodyLen()
 	m.kind = head.Type()
 	rest = rest[length:]
-	if err := checkMessage(m.meta, m.kind); err != nil {
+	if m.views, err = checkViews(m.meta, m.kind); err != nil {
 		return m, 0, err
 	}
 	if m.kind == ipc.MessageDictionaryBatch {
@@ -179,7 +180,28 @@ func (m *messages) readSchema() (schema *arrow.Schema, err error) {
 	if !schema.IsNativeEndian() {
 		return nil, fmt.Errorf("%w: it has big-endian numbers; write it again on a little-endian machine", ErrUnsupported)
 	}
-	return schema, nil
+	return schema, m.checkViews(schema)
+}
+
+// checkViews checks that batches and dictionaries speak of as many columns of views as the schema has: arrow-go
+// reads that many.
+func (m *messages) checkViews(schema *arrow.Schema) error {
+	views, inDictionary := 0, 0
+	for _, f := range schema.Fields() {
+		n, deeper := viewsOf(f.Type)
+		views, inDictionary = views+n, max(inDictionary, deeper)
+	}
+	for _, b := range m.batches {
+		if b.views < views {
+			return fmt.Errorf("%w: a batch with %d columns of views, where the schema has %d", ErrInvalid, b.views, views)
+		}
+	}
+	for _, d := range m.dictionaries {
+		if d.views < inDictionary {
+			return fmt.Errorf("%w: a dictionary with %d columns of views, where the schema has up to %d", ErrInvalid, d.views, inDictionary)
+		}
+	}
+	return nil
 }
 
 // readBatch decodes a batch of rows, and says how many bytes of memory that took beside the file.

@@ -3,6 +3,7 @@ package arrowfile
 import (
 	"fmt"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
 )
@@ -32,13 +33,26 @@ const (
 // metadata checks the metadata of a message before arrow-go, which takes memory by the lengths that it finds
 // there, and follows the same table as often as it is referred to.
 type metadata struct {
-	left int // tables that there can still be
+	left  int // tables that there can still be
+	views int // columns of views of a batch
 }
 
 // checkMessage panics, or returns an error, if a list in the metadata claims to be longer than the metadata
 // is, or if it has more tables than bytes for them.
 func checkMessage(meta []byte, kind ipc.MessageType) error {
+	_, err := checkViews(meta, kind)
+	return err
+}
+
+// checkViews is checkMessage, and returns for how many columns of views a batch says how many buffers they
+// have.
+func checkViews(meta []byte, kind ipc.MessageType) (views int, err error) {
 	m := &metadata{left: len(meta) / 4}
+	err = m.message(meta, kind)
+	return m.views, err
+}
+
+func (m *metadata) message(meta []byte, kind ipc.MessageType) error {
 	message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
 	if err := m.tables(message, messageMetadata, nil); err != nil {
 		return err
@@ -151,10 +165,31 @@ func (m *metadata) batch(t flatbuffers.Table) error {
 	if err != nil {
 		return err
 	}
+	m.views = n
 	for i := range n {
 		if count := t.GetInt64(start + flatbuffers.UOffsetT(8*i)); count < 0 || count > int64(buffers) {
 			return fmt.Errorf("%w: a column of %d buffers, and %d in all", ErrInvalid, count, buffers)
 		}
 	}
 	return nil
+}
+
+// viewsOf returns how many columns of a type, itself and those in it, are views; and how many there are at
+// most in the values of a dictionary.
+func viewsOf(t arrow.DataType) (views, inDictionary int) {
+	switch t := t.(type) {
+	case *arrow.StringViewType, *arrow.BinaryViewType:
+		return 1, 0
+	case *arrow.DictionaryType:
+		n, deeper := viewsOf(t.ValueType)
+		return 0, max(n, deeper)
+	case arrow.ExtensionType:
+		return viewsOf(t.StorageType())
+	case arrow.NestedType:
+		for _, f := range t.Fields() {
+			n, deeper := viewsOf(f.Type)
+			views, inDictionary = views+n, max(inDictionary, deeper)
+		}
+	}
+	return views, inDictionary
 }
