@@ -54,6 +54,8 @@ func beginProgress(cmd *cobra.Command, what string, total int64, bytes bool) *pr
 			progressbar.OptionThrottle(100 * time.Millisecond),
 			progressbar.OptionSetWidth(20),
 			progressbar.OptionClearOnFinish(),
+			// Nothing is drawn but by us: otherwise it would go on after the end.
+			progressbar.OptionSetSpinnerChangeInterval(0),
 		}
 		if !bytes {
 			options = append(options, progressbar.OptionShowIts())

@@ -15,15 +15,13 @@ import (
 	"github.com/tstore/tstore/layout"
 )
 
-// onTerminal runs the command in this process with both outputs on a terminal, and returns what has been
-// written there.
-func onTerminal(t *testing.T, columns int, args ...string) (code int, screen string) {
+// openTerminal opens both ends of a terminal: what is written to slave can be read from master.
+func openTerminal(t *testing.T, columns int) (master, slave *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer master.Close()
 	fd := int(master.Fd())
 	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	if err == nil {
@@ -32,13 +30,22 @@ func onTerminal(t *testing.T, columns int, args ...string) (code int, screen str
 	if err != nil {
 		t.Fatal(err)
 	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: uint16(columns)}); err != nil {
 		t.Fatal(err)
 	}
+	return master, slave
+}
+
+// onTerminal runs the command in this process with both outputs on a terminal, and returns what has been
+// written there.
+func onTerminal(t *testing.T, columns int, args ...string) (code int, screen string) {
+	t.Helper()
+	master, slave := openTerminal(t, columns)
+	defer master.Close()
 	shown := make(chan string)
 	go func() {
 		var b strings.Builder
@@ -89,6 +96,34 @@ func TestProgressOnTerminal(t *testing.T) {
 	progressDelay = time.Hour
 	if _, screen := onTerminal(t, 100, "verify", s); bar.MatchString(screen) {
 		t.Errorf("quick work shows progress: %q", screen)
+	}
+}
+
+// When the work has ended, nothing is shown any more, also where nobody knew how much it would be.
+func TestProgressEnds(t *testing.T) {
+	delay := progressDelay
+	defer func() { progressDelay = delay }()
+	progressDelay = 0
+	master, slave := openTerminal(t, 100)
+	defer master.Close()
+	defer slave.Close()
+	cmd := newRoot()
+	cmd.SetErr(slave)
+	p := newEndlessProgress(cmd, "counting")
+	for n := range int64(5) {
+		p.set(1000 * n)
+		time.Sleep(120 * time.Millisecond)
+	}
+	p.end()
+	slave.WriteString("END")
+	time.Sleep(300 * time.Millisecond)
+	b := make([]byte, 1<<16)
+	n, err := master.Read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if screen := string(b[:n]); !strings.Contains(screen, "counting") || !strings.HasSuffix(screen, "END") {
+		t.Errorf("on the screen: %q", screen)
 	}
 }
 
