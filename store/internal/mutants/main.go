@@ -37,8 +37,12 @@ func main() {
 	}
 }
 
-// testTimeout ends a test that a fault makes wait for ever, which counts as noticed.
-const testTimeout = 90 * time.Second
+// testTimeout ends a test that a fault makes wait for ever, which counts as noticed: far
+// longer than any takes. soundTimeout is for all of them together.
+const (
+	testTimeout  = 3 * time.Minute
+	soundTimeout = 20 * time.Minute
+)
 
 // run tries the faults whose descriptions match pattern.
 func run(pattern *regexp.Regexp, verbose bool) error {
@@ -136,7 +140,7 @@ func (l *lab) sound(chosen []mutant) error {
 			return fmt.Errorf("without a fault: %w", err)
 		}
 		slices.Sort(list)
-		output, err := l.test(pkg, strings.Join(slices.Compact(list), "|"))
+		output, err := l.test(pkg, strings.Join(slices.Compact(list), "|"), soundTimeout)
 		if err != nil {
 			return fmt.Errorf("without a fault, tests in %s fail:\n%s", pkg, output)
 		}
@@ -166,7 +170,7 @@ func (l *lab) try(m mutant) (string, error) {
 	if err := l.build(m.pkg); err != nil {
 		return "", err
 	}
-	output, err := l.test(m.pkg, m.tests)
+	output, err := l.test(m.pkg, m.tests, testTimeout)
 	if l.verbose {
 		fmt.Printf("%s", output)
 	}
@@ -209,8 +213,8 @@ func (l *lab) build(pkg string) error {
 }
 
 // test runs the tests of a package whose names match.
-func (l *lab) test(pkg, names string) ([]byte, error) {
-	cmd := exec.Command(l.binary, "-test.run", "^("+names+")$", "-test.count=1", "-test.failfast", "-test.v", "-test.timeout", testTimeout.String())
+func (l *lab) test(pkg, names string, timeout time.Duration) ([]byte, error) {
+	cmd := exec.Command(l.binary, "-test.run", "^("+names+")$", "-test.count=1", "-test.failfast", "-test.v", "-test.timeout", timeout.String())
 	cmd.Dir = filepath.Join(l.root, filepath.FromSlash(pkg))
 	output, err := cmd.CombinedOutput()
 	if err == nil && !bytes.Contains(output, []byte("=== RUN")) {
