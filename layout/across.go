@@ -172,8 +172,8 @@ func (s *strips) strip(x *vec.Columns, k int64) error {
 		from, to := x.Columns()
 		n := int64(x.Len())
 		if f.room-f.n < n {
-			if together {
-				s.settle()
+			if together && !s.settle() {
+				return errGaveUp
 			}
 			// The columns to come are taken to be like those so far.
 			likely := int64(float64(f.n+n) * float64(lines) / float64(first+int64(to)) * 1.02)

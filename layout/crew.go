@@ -117,7 +117,9 @@ func (w *crew) claim(g *gathering, next int64) (values, places []byte, err error
 		g.held, g.base = true, f.n
 	}
 	if f.room-f.n < n {
-		w.settle()
+		if !w.settle() {
+			return nil, nil, errGaveUp
+		}
 		rest, err := w.c.countRange(w.view, next, w.view.len)
 		if err == nil {
 			err = w.c.makeRoom(f, f.n+n+rest, w.view, next, f.n+n)

@@ -126,13 +126,15 @@ func (t *turns) done() {
 	t.changed.Broadcast()
 }
 
-// settle waits, in the turn of a part, until nobody holds what must not move.
-func (t *turns) settle() {
+// settle waits, in the turn of a part, until nobody holds what must not move. It returns false if a goroutine has given
+// up, which may hold it still.
+func (t *turns) settle() bool {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	for t.copying > 0 && !t.broken {
 		t.changed.Wait()
 	}
-	t.mu.Unlock()
+	return !t.broken
 }
 
 // giveUp makes all waiting end.

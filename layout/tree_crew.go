@@ -180,7 +180,9 @@ func (s *treeStage) graft(next int64) error {
 			skip = 1
 		}
 		if n := int64(level.Len + small.Len - skip); n > w.c.levelRoom[l] {
-			w.settle()
+			if !w.settle() {
+				return errGaveUp
+			}
 			if err := w.c.growFor(w.view, l, n, 0, next, w.ptrSize); err != nil {
 				return err
 			}
