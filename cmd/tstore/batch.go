@@ -54,6 +54,9 @@ func storeBatch(cmd *cobra.Command, w *writing, size int64, next func() (*loaded
 			return err
 		}
 		if x == nil {
+			progress := newProgress(cmd, "importing", size)
+			defer progress.end()
+			defer progress.watch(w.path)()
 			return w.Update(func(tx *store.Tx) error {
 				for _, x := range waiting {
 					if err := cmd.Context().Err(); err != nil {

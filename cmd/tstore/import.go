@@ -128,9 +128,6 @@ func plainInput(err error) error {
 
 // run stores the tensors.
 func (done *imported) run(cmd *cobra.Command, s *sources, flags *contentFlags, o store.Options) error {
-	progress := newProgress(cmd, "importing", s.size)
-	defer progress.end()
-	defer progress.watch(done.store)()
 	r := s.reader(flags)
 	r.keep = true
 	return plainInput(withWriting(done.store, o, func(w *writing) error {

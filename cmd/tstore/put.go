@@ -59,11 +59,11 @@ as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 				return err
 			}
 		}
-		progress := newProgress(cmd, "storing "+name, int64(len(in.bytes)))
-		defer progress.end()
-		defer progress.watch(path)()
 		opts := store.Options{LockWait: *wait}
 		if len(a.names) == 1 {
+			progress := newProgress(cmd, "storing "+name, int64(len(in.bytes)))
+			defer progress.end()
+			defer progress.watch(path)()
 			return update(cmd, path, opts, func(tx *store.Tx) error { return first.put(tx, memberName(name, a.names[0])) })
 		}
 		order := make([]int, len(a.names))

@@ -305,7 +305,7 @@ func TestManglesFiles(t *testing.T) {
 	for _, m := range manifest(t) {
 		seeds = append(seeds, readFile(t, m.File))
 	}
-	for range 50_000 {
+	for range 10_000 {
 		b := slices.Clone(seeds[r.IntN(len(seeds))])
 		for range 1 + r.IntN(6) {
 			i := r.IntN(len(b) - 4)
