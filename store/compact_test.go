@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -152,4 +153,37 @@ func mustSegments(t *testing.T, s *Store) []SegmentInfo {
 		t.Fatal(err)
 	}
 	return infos
+}
+
+// Small segments are merged though nothing in them is dead: each costs a lookup a little.
+func TestSmallSegmentsAreMerged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	s, err := Open(dir, &Options{sealMin: 2, logMax: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	want := map[string]float64{}
+	for i := range 40 {
+		name := fmt.Sprint("n", i)
+		want[name] = float64(i)
+		if err := s.Put(name, layout.DenseOf([]float64{want[name]}, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.sealer.wait()
+	before := len(mustSegments(t, s))
+	r, err := s.Compact(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Removed < 9 || r.Created != 1 || before < 10 {
+		t.Errorf("of %d segments: %+v", before, r)
+	}
+	if got := contents(t, s); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if r, err := s.Compact(context.Background(), nil); err != nil || r.Removed > 0 {
+		t.Errorf("again: %+v, %v", r, err)
+	}
 }

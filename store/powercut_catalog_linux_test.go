@@ -67,5 +67,5 @@ func TestPowerCutsWhileTheCatalogShrinks(t *testing.T) {
 	if renamed != 1 {
 		t.Fatalf("while the store was closed, %d files became the catalog", renamed)
 	}
-	r.cutFrom(t, int64(before), max(20, powercut.Count(t, usualCuts)/5), powercutSeed(t))
+	r.cutFrom(t, int64(before), max(10, powercut.Count(t, usualCuts)/20), powercutSeed(t))
 }

@@ -62,7 +62,7 @@ func bytesName(size int) string {
 // compacting measures the compaction of a store of which every second tensor was deleted, against
 // copying a file of as many bytes as are left.
 func compacting(b *measure.Bench, size int) error {
-	count := b.Size(256<<20, 16<<20) / size
+	count := b.Size(128<<20, 16<<20) / size
 	plain, copied, dir := b.Path("plain"), b.Path("copied"), b.Path("compact")
 	live := count / 2 * size
 	defer os.RemoveAll(dir)
@@ -73,7 +73,7 @@ func compacting(b *measure.Bench, size int) error {
 	}
 	defer os.Remove(plain)
 	result := store.CompactResult{}
-	times, err := measure.TakeTurns(b.Size(9, 2),
+	times, err := measure.TakeTurns(b.Size(7, 2),
 		func() (float64, error) {
 			s, err := measure.Seconds(func() error { return copyFile(plain, copied) })
 			if err != nil {
@@ -163,7 +163,7 @@ func verifying(b *measure.Bench, size int) error {
 	if err != nil {
 		return err
 	}
-	if err := fillSized(st, size, b.Size(256<<20, 16<<20)/size); err != nil {
+	if err := fillSized(st, size, b.Size(128<<20, 16<<20)/size); err != nil {
 		return err
 	}
 	if err := st.Close(); err != nil {
@@ -178,7 +178,7 @@ func verifying(b *measure.Bench, size int) error {
 		return err
 	}
 	total, checksum := int64(0), uint32(0)
-	times, err := measure.TakeTurns(b.Size(21, 3),
+	times, err := measure.TakeTurns(b.Size(11, 3),
 		func() (float64, error) {
 			return measure.Seconds(func() (err error) {
 				total, checksum, err = checksumFiles(files)
