@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -140,6 +141,11 @@ func (e *export) run(prefixes []string) error {
 	if err := e.choose(snap, prefixes); err != nil {
 		return fmt.Errorf("%s: %w", e.path, err)
 	}
+	if st.IsPackage() {
+		if err := e.checkRecords(); err != nil {
+			return fmt.Errorf("%s: %w", e.path, err)
+		}
+	}
 	if e.one {
 		err = e.checkNames()
 	} else {
@@ -152,6 +158,22 @@ func (e *export) run(prefixes []string) error {
 		return e.writeFile()
 	}
 	return e.writeDirectory()
+}
+
+// checkRecords makes sure that no two tensors of a package share bytes: it may be made so that a small
+// file gives endless data.
+func (e *export) checkRecords() error {
+	entries := make([]*store.Entry, len(e.tensors))
+	for i, x := range e.tensors {
+		entries[i] = x.entry
+	}
+	slices.SortFunc(entries, func(a, b *store.Entry) int { return cmp.Compare(a.Offset, b.Offset) })
+	for i := 1; i < len(entries); i++ {
+		if a, b := entries[i-1], entries[i]; b.Offset < a.Offset+a.Length {
+			return fmt.Errorf("%w: the records of %q and %q share bytes", store.ErrCorrupt, a.Name, b.Name)
+		}
+	}
+	return nil
 }
 
 // choose finds the tensors. Each prefix has to be one of a name: it may be mistyped.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,4 +126,75 @@ func TestTruncatedPackages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPackagesWhoseRecordsShareBytes has a package whose second entry names the record of the first one:
+// nothing is made of it that could be larger than it.
+func TestPackagesWhoseRecordsShareBytes(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "p.tstore")
+	var b bytes.Buffer
+	p, err := store.NewPackageWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		if err := p.Add(name, layout.DenseOf([]int32{1, 2, 3}, 3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.Bytes()
+	sum := func(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+	number := func(at int) int { return int(binary.LittleEndian.Uint64(whole[at:])) }
+	// FORMAT.md, 9: the header of the index, its order and its entries.
+	h := bytes.Index(whole, []byte("tsfrozen"))
+	order, first := h+number(h+72), h+number(h+80)
+	one, two := h+number(order), h+number(order+8)
+	copy(whole[two+32:two+52], whole[one+32:])
+	name := int(binary.LittleEndian.Uint16(whole[two+6:]))
+	binary.LittleEndian.PutUint32(whole[two:], sum(whole[two+4:two+56+name]))
+	binary.LittleEndian.PutUint32(whole[h+120:], sum(whole[first:first+number(h+88)]))
+	binary.LittleEndian.PutUint32(whole[h+252:], sum(whole[h:h+252]))
+	index := number(len(whole) - 64 + 44)
+	end := index + number(len(whole)-64+52) - 4
+	binary.LittleEndian.PutUint32(whole[end:], sum(whole[index:end]))
+	if err := os.WriteFile(path, whole, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := inside(t, "get", path, "b"); code != exitDone || !strings.Contains(stdout, "[1 2 3]") {
+		t.Fatalf("the package is not what it should be: %d: %s%s", code, stdout, stderr)
+	}
+	for _, args := range [][]string{
+		{"verify", path}, {"verify", "--quick", path},
+		{"unpack", path, filepath.Join(dir, "s")},
+		{"attach", filepath.Join(dir, "s"), path},
+		{"pack", path, filepath.Join(dir, "q.tstore")},
+		{"pack", path, "-"},
+		{"export", path, filepath.Join(dir, "files")},
+		{"export", path, filepath.Join(dir, "files.npz")},
+	} {
+		if code, _, stderr := inside(t, args...); code != exitCorrupt || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit code %d: %s", args, code, stderr)
+		}
+	}
+	if left := filesBelow(t, dir); len(left) != 1 {
+		t.Errorf("there are now %v", left)
+	}
+}
+
+// filesBelow lists the files in a directory, which may be missing.
+func filesBelow(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	files := map[string]bool{}
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			files[name] = true
+		}
+		return nil
+	})
+	return files
 }

@@ -201,20 +201,6 @@ func waitForSize(t *testing.T, cmd *exec.Cmd, pattern string, n int64) {
 	t.Fatalf("nothing is being written to %s", pattern)
 }
 
-// filesBelow lists the files in a directory, which may be missing.
-func filesBelow(t *testing.T, dir string) map[string]bool {
-	t.Helper()
-	files := map[string]bool{}
-	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			name, _ := filepath.Rel(dir, path)
-			files[name] = true
-		}
-		return nil
-	})
-	return files
-}
-
 // writeHollowPackage makes a package of a tensor of n zeros, which takes no room on the disk.
 func writeHollowPackage(t *testing.T, path string, n int64) {
 	t.Helper()
