@@ -47,19 +47,22 @@ type PackageWriter struct {
 // as a whole, such as title or license. The file has a temporary name beside path
 // until Close has made it durable; then it takes the place of what was at path.
 func CreatePackage(path string, attrs ...layout.Attr) (*PackageWriter, error) {
-	return createPackage(segment.OS, path, fmt.Sprintf("%s.%016x.tmp", path, rand.Uint64()), attrs)
+	return createPackage(segment.OS, path, fmt.Sprintf("%s.%016x.tmp", path, rand.Uint64()), spoolPattern, attrs)
 }
 
+// spoolPattern is what the temporary file of the index is called.
+const spoolPattern = ".tstore-index-*"
+
 // createPackage is CreatePackage in a given file system, with the name that the file
-// has until then.
-func createPackage(fs segment.FS, path, temp string, attrs []layout.Attr) (*PackageWriter, error) {
+// has until then, and a pattern for that of the index.
+func createPackage(fs segment.FS, path, temp, spool string, attrs []layout.Attr) (*PackageWriter, error) {
 	raw, err := fs.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("creating package: %w", err)
 	}
 	raw = segment.Steady(raw)
 	w, flush := segment.NewChunkWriter(raw)
-	p, err := newPackageWriter(w, flush, filepath.Dir(path), attrs)
+	p, err := newPackageWriter(w, flush, filepath.Dir(path), spool, attrs)
 	if err != nil {
 		raw.Close()
 		fs.Remove(temp)
@@ -73,18 +76,18 @@ func createPackage(fs segment.FS, path, temp string, attrs []layout.Attr) (*Pack
 // holds the index until Close.
 func NewPackageWriter(w io.Writer, attrs ...layout.Attr) (*PackageWriter, error) {
 	b := bufio.NewWriterSize(w, 1<<20)
-	p, err := newPackageWriter(b, b.Flush, "", attrs)
+	p, err := newPackageWriter(b, b.Flush, "", spoolPattern, attrs)
 	if err != nil {
 		return nil, fmt.Errorf("creating package: %w", err)
 	}
 	return p, nil
 }
 
-func newPackageWriter(w io.Writer, flush func() error, spoolDir string, attrs []layout.Attr) (*PackageWriter, error) {
+func newPackageWriter(w io.Writer, flush func() error, spoolDir, pattern string, attrs []layout.Attr) (*PackageWriter, error) {
 	if err := checkAttrs(attrs); err != nil {
 		return nil, err
 	}
-	spool, err := os.CreateTemp(spoolDir, ".tstore-index-*")
+	spool, err := os.CreateTemp(spoolDir, pattern)
 	if err != nil {
 		return nil, err
 	}

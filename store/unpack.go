@@ -86,7 +86,8 @@ func (s *Store) PutSorted(ctx context.Context, o *SortedOptions, fill func(p *Pa
 func (s *Store) gather(fill func(p *PackageWriter) error) (*segment.File, error) {
 	number := s.nextNumber.Add(1) - 1
 	path := filepath.Join(s.segmentsDir(), segment.FileName(number))
-	p, err := createPackage(s.opts.fs, path, path+segment.TempSuffix, nil)
+	// What a crash leaves of either file, the next writer removes.
+	p, err := createPackage(s.opts.fs, path, path+segment.TempSuffix, "index-*"+segment.Suffix+segment.TempSuffix, nil)
 	if err != nil {
 		return nil, err
 	}
