@@ -19,8 +19,8 @@ func Histogram(counts []int64, edges []float64, src []byte, e Elem, inside bool)
 	e.len(src)
 	src = src[histogramAny(counts, edges, src, e, inside):]
 	if e == Float32 {
-		histogramFloat32Go(counts, edges, src)
+		histogramGo(counts, edges, view[float32](src))
 	} else {
-		histogramFloat64Go(counts, edges, src)
+		histogramGo(counts, edges, view[float64](src))
 	}
 }

@@ -28,12 +28,3 @@ func FloatMoments(src []byte, e Elem, pivot float64) (m Moments, finite bool) {
 	momentsGo(&m, src[momentsAny(&m, src, e, pivot):], e, pivot)
 	return m, m.Squares-m.Squares == 0 // a NaN or an infinity goes through all sums
 }
-
-// momentsGo adds the elements of src to m.
-func momentsGo(m *Moments, src []byte, e Elem, pivot float64) {
-	if e == Float32 {
-		momentsFloat32Go(m, src, pivot)
-	} else {
-		momentsFloat64Go(m, src, pivot)
-	}
-}
