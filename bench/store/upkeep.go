@@ -180,13 +180,13 @@ func verifying(b *measure.Bench, size int) error {
 	total, checksum := int64(0), uint32(0)
 	times, err := measure.TakeTurns(b.Size(11, 3),
 		func() (float64, error) {
-			return measure.Seconds(func() (err error) {
+			return measure.ProcessorSeconds(func() (err error) {
 				total, checksum, err = checksumFiles(files)
 				return err
 			})
 		},
 		func() (float64, error) {
-			return measure.Seconds(func() error {
+			return measure.ProcessorSeconds(func() error {
 				report, err := st.Verify(context.Background(), nil)
 				if err == nil && len(report.Problems) > 0 {
 					err = report.Problems[0].Err
