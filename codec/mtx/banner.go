@@ -135,12 +135,17 @@ func (b *banner) readSizes(l *lines) error {
 	if b.symmetry != general && b.rows != b.cols {
 		return l.fail("%d rows and %d columns; a matrix that is not general is square", b.rows, b.cols)
 	}
-	elements, ok := layout.CheckedProduct([]int64{b.rows, b.cols}, int64(b.field.dtype().Size()))
+	// What is not stored takes no bytes: coordinates only need each element to have a number.
+	size := int64(1)
+	if b.array {
+		size = int64(b.field.dtype().Size())
+	}
+	elements, ok := layout.CheckedProduct([]int64{b.rows, b.cols}, size)
 	if !ok {
 		return fmt.Errorf("%w: line %d: %d × %d elements are more than can be counted", ErrUnsupported, l.number, b.rows, b.cols)
 	}
 	if b.array {
-		b.entries = elements / int64(b.field.dtype().Size())
+		b.entries = elements / size
 		switch n := b.rows; b.symmetry {
 		case symmetric, hermitian:
 			b.entries = n * (n + 1) / 2

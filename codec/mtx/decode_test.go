@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tstore/tstore/codec/mtx"
+	"github.com/tstore/tstore/layout"
 )
 
 func zip(t testing.TB, text string) string {
@@ -110,6 +113,24 @@ func TestNumbersAsFortranAndPythonWriteThem(t *testing.T) {
 		x := decode(t, []byte("%%MatrixMarket matrix array real general\n1 1\n"+text))
 		if got := string(encode(t, x)); got != "%%MatrixMarket matrix array real general\n1 1\n"+want+"\n" {
 			t.Errorf("%s is written as %q", text, got)
+		}
+	}
+}
+
+// A matrix of coordinates may have more elements than memory has bytes: what is written is read again.
+func TestSizesUpToTheLargest(t *testing.T) {
+	for _, size := range []int64{1 << 31, 3037000499} { // whose squares times 8 are above 2^63-1
+		x, err := layout.NewCOO(layout.Float64, []int64{size, size}, layout.IndexOf([]int64{size - 1, size - 2}), layout.BytesOf([]float64{1.5}), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := encode(t, x)
+		y := decode(t, text)
+		if diff := cmp.Diff(x.Shape(), y.Shape()); diff != "" {
+			t.Errorf("shape (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(string(text), string(encode(t, y))); diff != "" {
+			t.Errorf("text (-want +got):\n%s", diff)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package mtx
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,8 +15,10 @@ import (
 
 // Encode writes a matrix as a Matrix Market file: a dense one as an array, a sparse one of any layout
 // as coordinates, in the order in which its elements are stored. Elements that a COO stores several
-// times are written several times. A sparse tensor of bools is a pattern, if all that it stores are
-// true.
+// times are written several times, if who reads the file adds them up to the same: in the types that a
+// field is read as, int64, uint64, float64 and complex128. In others the sum is written, since 200 and
+// 100 are 44 in uint8 and true twice is true. A sparse tensor of bools is a pattern, if all that it
+// stores are true.
 //
 // The error is [ErrUnsupported] for tensors without exactly two dimensions and for element types
 // that are not numbers, that of the tensor's index arrays if they are not valid, or that of w.
@@ -37,6 +40,10 @@ func Encode(w io.Writer, t layout.Tensor) error {
 			return err
 		}
 		return out.Flush()
+	}
+	t, err := summed(t)
+	if err != nil {
+		return err
 	}
 	elements, err := layout.NonzeroBytes(t)
 	if err != nil {
@@ -67,6 +74,24 @@ func Encode(w io.Writer, t layout.Tensor) error {
 		}
 	}
 	return out.Flush()
+}
+
+// summed returns t, or t with the sum of each element that it stores several times, if readers would add
+// them up in a type of more values than t's.
+func summed(t layout.Tensor) (layout.Tensor, error) {
+	c, ok := t.(*layout.COO)
+	if !ok || c.IsCanonical() {
+		return t, nil
+	}
+	switch t.DType().Kind() {
+	case layout.KindInt64, layout.KindUint64, layout.KindFloat64, layout.KindComplex128:
+		return t, nil
+	}
+	_, err := layout.ToCOO(t, &layout.ConvertOptions{Duplicates: layout.DuplicatesRefuse})
+	if errors.Is(err, layout.ErrDuplicate) {
+		return layout.ToCOO(t, &layout.ConvertOptions{Duplicates: layout.DuplicatesSum})
+	}
+	return t, err
 }
 
 // writeArray writes the elements of a dense matrix column by column.

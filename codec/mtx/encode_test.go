@@ -41,6 +41,15 @@ func TestEncodeText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Both elements at the same place.
+	twice := func(dt layout.DType, data []byte) layout.Tensor {
+		t.Helper()
+		c, err := layout.NewCOO(dt, []int64{1, 2}, layout.IndexOf([]int8{0, 1, 0, 1}), data, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
 	for _, c := range []struct {
 		x    layout.Tensor
 		want string
@@ -57,6 +66,10 @@ func TestEncodeText(t *testing.T) {
 		{csc(layout.DenseOf([]int16{0, 2, 3, 0}, 2, 2)), "coordinate integer general\n2 2 2\n2 1 3\n1 2 2\n"},
 		{csf(layout.DenseOf([]complex128{0, 2i, 3, 0}, 2, 2)), "coordinate complex general\n2 2 2\n1 2 0 2\n2 1 3 0\n"},
 		{coo(layout.DenseOf([]bool{false, true}, 1, 2)), "coordinate pattern general\n1 2 1\n1 2\n"},
+		{twice(layout.Int64, layout.BytesOf([]int64{200, 100})), "coordinate integer general\n1 2 2\n1 2 200\n1 2 100\n"},
+		{twice(layout.Uint8, []byte{200, 100}), "coordinate integer general\n1 2 1\n1 2 44\n"},
+		{twice(layout.Float32, layout.BytesOf([]float32{1 << 24, 1})), "coordinate real general\n1 2 1\n1 2 1.6777216e+07\n"},
+		{twice(layout.Bool, []byte{1, 1}), "coordinate pattern general\n1 2 1\n1 2\n"},
 		{storedFalse, "coordinate integer general\n1 2 2\n1 1 0\n1 2 1\n"},
 	} {
 		if diff := cmp.Diff("%%MatrixMarket matrix "+c.want, string(encode(t, c.x))); diff != "" {
