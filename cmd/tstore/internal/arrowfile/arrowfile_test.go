@@ -329,6 +329,9 @@ func checkKind(t testing.TB, err error) {
 	if err != nil && !errors.Is(err, arrowfile.ErrInvalid) && !errors.Is(err, arrowfile.ErrTruncated) && !errors.Is(err, arrowfile.ErrUnsupported) {
 		t.Errorf("error of no kind: %v", err)
 	}
+	if err != nil && strings.Contains(err.Error(), "runtime error") {
+		t.Errorf("an error about the program, not about the file: %v", err)
+	}
 }
 
 // use opens a file and reads all its tensors.

@@ -137,6 +137,9 @@ func parseMessage(b []byte) (m message, size int, err error) {
 	return m, prefix + int(length) + int(body), nil
 }
 
+// errOutside says that offsets or lengths in a message point to where it has no bytes.
+var errOutside = errors.New("a message leads out of itself")
+
 // asError, deferred, turns a panic about a malformed message into an error. A fault in the map of the file
 // stays one.
 func asError(err *error) {
@@ -148,7 +151,7 @@ func asError(err *error) {
 		panic(fault)
 	}
 	if _, ok := fault.(runtime.Error); ok {
-		*err = fmt.Errorf("%w: a message leads out of itself", ErrInvalid)
+		*err = fmt.Errorf("%w: %w", ErrInvalid, errOutside)
 		return
 	}
 	*err = fmt.Errorf("%w: %v", ErrInvalid, fault)
@@ -174,7 +177,7 @@ func (m *messages) readSchema() (schema *arrow.Schema, err error) {
 	defer asError(&err)
 	r, err := ipc.NewReaderFromMessageReader(&replay{parts: []message{m.schema}}, ipc.WithEnsureNativeEndian(false))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, outside(err))
 	}
 	schema = r.Schema()
 	if !schema.IsNativeEndian() {
@@ -249,7 +252,16 @@ func readError(i int, err error) error {
 	if fault := (interface{ Addr() uintptr })(nil); errors.As(err, &fault) {
 		panic(fault)
 	}
-	return fmt.Errorf("%w: batch %d: %w", ErrInvalid, i, err)
+	return fmt.Errorf("%w: batch %d: %w", ErrInvalid, i, outside(err))
+}
+
+// outside returns what to say of an error of arrow-go: a message that made it read out of bounds is that,
+// in the file's words.
+func outside(err error) error {
+	if fault := (runtime.Error)(nil); errors.As(err, &fault) {
+		return errOutside
+	}
+	return err
 }
 
 // A batch may take unpackRatio times its size in memory when it is unpacked, and unpackMinimum in any case.
