@@ -210,8 +210,11 @@ class Store(Reader):
                 self.operations += [op.kind for c in commits for op in c.operations]
                 if number != self.newest and commits:
                     index = segment.sealed_log(live.valid, commits[-1].sequence)
+                # Large tensors lie in segments of their own, which are there until they are
+                # compacted away, whether a name still stands for them or not.
                 self.records += [op.location for c in commits for op in c.operations
-                                 if op.kind == PUT and op.location.segment == number]
+                                 if op.kind == PUT and op.location.segment in self.live
+                                 and self.live[op.location.segment].uuid == op.uuid]
                 if index is None:
                     self.sources.append({n: Word(*w) for n, w in words.items()})
                     self.replayed += 1
@@ -314,8 +317,8 @@ class Store(Reader):
         return tensor_at(self.segments[live.number], word.location, live.valid)
 
     def check(self):
-        """Checks what reading the tensors does not come by: indexes, packages, records in logs
-        that no name stands for any more."""
+        """Checks what reading the tensors does not come by: indexes, packages, records that no
+        name stands for any more."""
         for segment, index in self.indexes:
             check_index(segment, index)
         for segment, index in self.packages:
