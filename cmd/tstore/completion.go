@@ -25,8 +25,10 @@ Names are completed up to the next slash.`
 			if err != nil {
 				return err
 			}
-			_, err = cmd.OutOrStdout().Write([]byte(script))
-			return err
+			if _, err = cmd.OutOrStdout().Write([]byte(script)); err != nil {
+				return &failure{err} // the command line was right
+			}
+			return nil
 		}
 	}
 }
