@@ -40,7 +40,7 @@ func TestBashCompletes(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	dir := t.TempDir()
+	dir := workDir(t)
 	sh := newShell(t)
 	x := writeNPY(t, layout.DenseOf([]float32{1, 2}, 2))
 	for _, name := range []string{"train/x", "train/y", "test/x", "weights"} {

@@ -54,6 +54,15 @@ func (s *shell) run(dir, line string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
+// workDir is a directory for a test, in memory if that can be: see quickDir.
+func workDir(t *testing.T) string {
+	t.Helper()
+	if dir := quickDir(t); dir != "" {
+		return dir
+	}
+	return t.TempDir()
+}
+
 // remark is what follows an example on its line.
 var remark = regexp.MustCompile(`\s{3,}\S.*$`)
 
@@ -72,10 +81,7 @@ func exampleLines(text string) []string {
 // TestHelpExamples runs every example in the help of every command and in every topic.
 func TestHelpExamples(t *testing.T) {
 	sh := newShell(t)
-	root := quickDir(t)
-	if root == "" {
-		root = t.TempDir()
-	}
+	root := workDir(t)
 	fixture, dir := filepath.Join(root, "fixture"), filepath.Join(root, "work")
 	makeExamples(t, sh, fixture)
 	fresh := func() {
@@ -218,7 +224,7 @@ func runConsole(t *testing.T, doc string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sh, dir := newShell(t), t.TempDir()
+	sh, dir := newShell(t), workDir(t)
 	for _, from := range []string{"digits", "matrices"} {
 		if err := os.CopyFS(dir, os.DirFS(filepath.Join("../../testdata", from))); err != nil && !os.IsExist(err) {
 			t.Fatal(err)
