@@ -53,6 +53,7 @@ func subjects(t testing.TB) map[string]layout.Tensor {
 		"constant":    layout.DenseOf(filled(100, 42), 10, 10),
 		"zeros":       layout.DenseOf(filled(100, 0), 10, 10),
 		"huge":        layout.DenseOf([]float64{math.MaxFloat64, -math.MaxFloat64, 1, 0}, 2, 2),
+		"least":       layout.DenseOf([]float64{5e-324, 0, -5e-324, 0}, 2, 2),
 		"tiny":        layout.DenseOf([]float64{5e-324, 1e-323, 0, 3e-320}, 2, 2),
 		"close":       layout.DenseOf([]float64{1e9, 1e9 + 1e-6, 1e9 + 2e-6, 1e9 + 3e-6}, 2, 2),
 		"neighbours":  layout.DenseOf([]float64{1, math.Nextafter(1, 2)}, 1, 2),
@@ -310,7 +311,10 @@ func TestDefault(t *testing.T) {
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lo, hi := rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64).Draw(t, "lo"), 0.0
-		if rapid.Bool().Draw(t, "close") {
+		if rapid.Bool().Draw(t, "tiny") {
+			least := rapid.Int64Range(-30, 30)
+			lo, hi = float64(least.Draw(t, "least"))*math.SmallestNonzeroFloat64, float64(least.Draw(t, "other"))*math.SmallestNonzeroFloat64
+		} else if rapid.Bool().Draw(t, "close") {
 			hi = lo + math.Abs(lo)*rapid.Float64Range(0, 1e-9).Draw(t, "share")
 		} else {
 			hi = rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64).Draw(t, "hi")

@@ -27,7 +27,10 @@ func (s span) at(v float64) float64 {
 	if s.log {
 		return (math.Log(v) - math.Log(s.lo)) / (math.Log(s.hi) - math.Log(s.lo))
 	}
-	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // the range itself may be too large for a float64
+	if width := s.hi - s.lo; !math.IsInf(width, 0) {
+		return (v - s.lo) / width
+	}
+	return (v/2 - s.lo/2) / (s.hi/2 - s.lo/2) // halves only here: that of the least number is 0
 }
 
 // ticks returns about most ticks at round numbers, or two.
