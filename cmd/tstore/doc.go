@@ -26,6 +26,8 @@
 // together, exit.go turns errors into lines and codes, open.go opens stores and packages; format.go has
 // the registry of file formats, with one format_*.go for each; input.go and output.go open and create
 // the files that are read and written, sources.go finds those that are imported, batch.go stores any
-// number of tensors at once, and places.go says where files may be put; slice.go is the index in brackets behind a name; complete.go is
-// what a shell completes, topics.go what "tstore help TOPIC" says.
+// number of tensors at once, and places.go says where files may be put; slice.go is the index in
+// brackets behind a name; progress.go is what a terminal shows meanwhile. complete.go is what a shell
+// completes, completion.go the scripts for it, topics.go what "tstore help TOPIC" says, json_fields.go
+// what --json prints.
 package main
