@@ -224,8 +224,10 @@ class Store(Reader):
             elif live.kind == COMPACTED:
                 index = segment.sealed_file(live.valid)
                 self.add(segment, index, number)
-                self.records += [at_home(e.location, number) for e in index.entries()
-                                 if e.location and e.location.segment == 0]
+                # Some of its entries are of large tensors that stayed where they were.
+                locations = [at_home(e.location, number) for e in index.entries() if e.location]
+                self.records += [place for place in locations
+                                 if place.segment == number or place.segment in self.live]
             elif live.kind == PACKAGE:
                 index = open_package(segment, live.valid)
                 if index.digest != live.attached.digest:
