@@ -72,12 +72,13 @@ large: ## go through packages and tensors of more than 4 GiB in every way; they 
 	TSTORE_LARGE=1 $(GO) test -count=1 -timeout 60m -v -run 'MoreThan4GiB' ./store
 
 .PHONY: bench
-bench: ## measure the store against the disk and memory of this machine
-	@for d in bench/*/; do if ls $$d*.go >/dev/null 2>&1; then $(GO) run ./$$d; fi; done
+bench: ## measure store, packages and files against the disk and memory of this machine: some minutes, 15 GB of disk
+	@for d in store package files; do $(GO) run ./bench/$$d; done
 
 BENCHENV := .cache/bench
+ARGS     ?= -elems float32 -one -reused
 .PHONY: bench-vec
-bench-vec: $(BENCHENV)/stamp ## measure kernels and conversions, and SciPy and Arrow C++ on the same arrays: make bench-vec ARGS='-groups comparison -densities 0.01'
+bench-vec: $(BENCHENV)/stamp ## measure kernels and conversions, and SciPy and Arrow C++ on the same arrays; ARGS= for all types, which takes hours
 	$(GO) run ./bench/vec -python $(BENCHENV)/bin/python $(ARGS)
 
 $(BENCHENV)/stamp: bench/vec/compare/requirements.txt
