@@ -27,7 +27,11 @@ func TestInterruptedPutLeavesTheStoreAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, existing := range []bool{false, true} {
+	for _, c := range []struct {
+		existing bool
+		signal   os.Signal
+	}{{false, os.Interrupt}, {true, os.Interrupt}, {false, syscall.SIGTERM}, {false, syscall.SIGHUP}} {
+		existing := c.existing
 		dir := filepath.Join(t.TempDir(), "s")
 		if existing {
 			mustRun(t, "put", dir, "x", x)
@@ -44,7 +48,7 @@ func TestInterruptedPutLeavesTheStoreAlone(t *testing.T) {
 		if _, err := stdin.Write(append(bytes.Clone(data), make([]byte, 1<<20)...)); err != nil {
 			t.Fatal(err)
 		}
-		interruptAndWait(t, cmd)
+		endWith(t, cmd, c.signal)
 		if got := stderr.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "interrupted; the store is as it was") {
 			t.Errorf("standard error: %q", got)
 		}
@@ -244,7 +248,13 @@ func (w *hollowWriter) Write(b []byte) (int, error) {
 // interruptAndWait interrupts a process, which has to end within a second.
 func interruptAndWait(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	endWith(t, cmd, os.Interrupt)
+}
+
+// endWith sends a process a signal that has to end it in order.
+func endWith(t *testing.T, cmd *exec.Cmd, s os.Signal) {
+	t.Helper()
+	if err := cmd.Process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()

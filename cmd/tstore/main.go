@@ -200,14 +200,18 @@ func interruptible(parent context.Context) (ctx context.Context, release func())
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
 	done := make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		endings = append(endings, syscall.SIGHUP)
+	}
+	signal.Notify(signals, endings...)
 	go func() {
 		select {
 		case <-done:
 			return
 		case <-signals:
 		}
-		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		signal.Reset(endings...)
 		cancel(errInterrupted)
 		select {
 		case <-done:
