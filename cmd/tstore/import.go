@@ -28,12 +28,14 @@ A FILE of many tensors (.npz, .safetensors, .arrow, or the index of a set of .sa
 NAME/TENSOR for each. A FILE that is a directory stands for the files in it, at any depth, named after
 their paths there. FILE - is standard input, whose tensors have the names that it gives them.
 
-What is skipped is said on standard error, with the reason. --dry-run reads everything, says what would
-be stored, and changes nothing.`,
+What is skipped is said on standard error, with the reason. What holds other than numbers, as arrays of
+strings or objects, is an error that lists all of it, unless --skip leaves it out. --dry-run reads
+everything, says what would be stored, and changes nothing.`,
 		Example: `  tstore import mystore *.npy
   tstore import mystore images.npy labels.npy --prefix train/
   tstore import mystore *.npy --attr source=camera2
   tstore import mystore arrays/ --exclude 'old/*' --dry-run
+  tstore import mystore arrays/ --skip     (leaves out arrays of strings and the like)
   tstore import mystore model.safetensors --strip model/ --prefix weights/
   tstore import mystore model.safetensors --map model/decoder.=d/ --layout auto
   tstore import mystore arrays.npz table.csv.gz image.png`,
@@ -55,7 +57,7 @@ be stored, and changes nothing.`,
 		if err := checkPatterns(from.exclude); err != nil {
 			return err
 		}
-		from.format, from.read = flags.format, flags.readOptions()
+		from.format, from.read, from.skip = flags.format, flags.readOptions(), flags.skip
 		// What takes memory here is what is known of each of many tensors: little compared with reading
 		// them, so it is worth to be collected earlier.
 		defer debug.SetGCPercent(debug.SetGCPercent(50))
@@ -64,10 +66,10 @@ be stored, and changes nothing.`,
 			return err
 		}
 		defer s.close()
-		if len(s.all) == 0 {
+		if len(s.all) == 0 && len(s.refused.all) == 0 {
 			return fmt.Errorf("%s: %w; files of tensors are called %s", listOr(args[1:]), errNoTensors, formatExtensions(reads))
 		}
-		done := imported{store: args[0], dryRun: dryRun, skipped: s.skipped, list: dryRun || asJSON}
+		done := imported{store: args[0], dryRun: dryRun, list: dryRun || asJSON}
 		if dryRun {
 			err = done.look(cmd, s, &flags)
 		} else {
@@ -76,6 +78,7 @@ be stored, and changes nothing.`,
 		if err != nil {
 			return err
 		}
+		done.skipped = s.left()
 		return done.report(cmd, asJSON)
 	})
 	return cmd

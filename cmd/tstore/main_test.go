@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE COMMAND ARG...   run a command that has to end with this exit code
 //	arange FILE DTYPE N...      make a file of 0, 1, 2, … with this shape
+//	zip FILE NAME=MEMBER...     make an archive of files
 //	lock STORE                  open a store for writing in another process, this one
 //	unlock                      close it again
 //	flip FILE OFFSET            invert a byte
@@ -69,6 +71,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":  scriptExits,
 			"arange": scriptArange,
+			"zip":    scriptZip,
 			"lock":   scriptLock,
 			"unlock": scriptUnlock,
 			"flip":   scriptFlip,
@@ -148,6 +151,24 @@ func arange[T float32 | int64 | uint8](n int64) []T {
 		v[i] = T(i)
 	}
 	return v
+}
+
+func scriptZip(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, args, 2, "zip FILE NAME=MEMBER...")
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	z := zip.NewWriter(f)
+	for _, arg := range args[1:] {
+		name, member, _ := strings.Cut(arg, "=")
+		b, err := os.ReadFile(ts.MkAbs(member))
+		ts.Check(err)
+		w, err := z.Create(name)
+		ts.Check(err)
+		_, err = w.Write(b)
+		ts.Check(err)
+	}
+	ts.Check(z.Close())
+	ts.Check(f.Close())
 }
 
 func scriptLock(ts *testscript.TestScript, neg bool, args []string) {

@@ -20,12 +20,16 @@ func (f *fromFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.roots, "from", nil, "pack the files in `DIR`, at any depth, whose extension is "+formatExtensions(reads)+"; may be repeated")
 	addExclude(cmd, &f.sources.exclude, "with --from, the files, directories and tensors whose name or path in DIR")
 	headerFlag(cmd, &f.sources.read.header)
+	skipFlag(cmd, &f.sources.skip, "with --from, ")
 }
 
 // check checks the flags.
 func (f *fromFlags) check() error {
 	if len(f.roots) == 0 && len(f.sources.exclude) > 0 {
 		return usagef("--exclude is for --from DIR")
+	}
+	if len(f.roots) == 0 && f.sources.skip {
+		return usagef("--skip is for --from DIR")
 	}
 	if err := checkHeader(f.sources.read.header); err != nil {
 		return err
@@ -44,12 +48,12 @@ func packFiles(cmd *cobra.Command, from *fromFlags, out string, attrs []layout.A
 		return packed{}, err
 	}
 	defer s.close()
-	done := packed{path: out, tensors: int64(len(s.all)), skipped: s.skipped}
-	if len(s.all) == 0 {
+	done := packed{path: out}
+	if len(s.all) == 0 && len(s.refused.all) == 0 {
 		return packed{}, fmt.Errorf("%s: no file there is called %s", strings.Join(from.roots, ", "), formatExtensions(reads))
 	}
+	r := s.reader(&contentFlags{})
 	err = writePackage(cmd, &done, s.size, attrs, func(p *store.PackageWriter) error {
-		r := s.reader(&contentFlags{})
 		for {
 			x, err := r.next()
 			if x == nil || err != nil {
@@ -60,5 +64,6 @@ func packFiles(cmd *cobra.Command, from *fromFlags, out string, attrs []layout.A
 			}
 		}
 	})
+	done.tensors, done.skipped = r.taken, s.left()
 	return done, plainInput(err)
 }

@@ -71,16 +71,29 @@ as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 			order[i] = i
 		}
 		slices.SortFunc(order, func(i, j int) int { return strings.Compare(a.names[i], a.names[j]) })
-		return withWriting(path, opts, func(w *writing) error {
+		left, taken := refused{skip: flags.skip}, int64(0)
+		err = withWriting(path, opts, func(w *writing) error {
 			return storeBatch(cmd, w, int64(len(in.bytes)), func() (*loaded, error) {
-				if len(order) == 0 {
-					return nil, nil
-				}
-				i := order[0]
-				order = order[1:]
-				c, err := flags.load(a, i, in)
-				if err != nil {
-					return nil, err
+				var c content
+				var i int
+				for found := false; !found; {
+					if len(order) == 0 {
+						return nil, left.err(taken)
+					}
+					if err := cmd.Context().Err(); err != nil {
+						return nil, err
+					}
+					i = order[0]
+					order = order[1:]
+					var err error
+					c, err = flags.load(a, i, in)
+					switch {
+					case err == nil:
+						taken++
+						found = !left.hopeless()
+					case !left.take(in.path, a.names[i], err):
+						return nil, err
+					}
 				}
 				under := memberName(name, a.names[i])
 				if err := store.CheckName(under); err != nil {
@@ -89,6 +102,11 @@ as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 				return &loaded{under, c, in}, nil
 			}, func() {})
 		})
+		if err != nil {
+			return plainInput(err)
+		}
+		reportSkipped(cmd, left.all)
+		return nil
 	})
 	return cmd
 }
@@ -108,6 +126,7 @@ type contentFlags struct {
 	attrs  []string
 	dims   string
 	layout layoutFlag
+	skip   bool // see refused
 
 	pairs []layout.Attr
 	names []string
@@ -120,6 +139,7 @@ func (f *contentFlags) add(cmd *cobra.Command) {
 	f.layout.addTo(cmd, "store as")
 	cmd.Flags().StringVar(&f.dims, "dims", "", "`NAMES` for the dimensions, as x,y,z")
 	headerFlag(cmd, &f.header)
+	skipFlag(cmd, &f.skip, "")
 }
 
 // headerFlag adds --header to a command that reads tables.

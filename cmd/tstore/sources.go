@@ -21,6 +21,7 @@ type sourceFlags struct {
 	rename  renameFlags
 	format  string // of all files, or empty
 	read    readOptions
+	skip    bool // see refused
 }
 
 // addExclude adds --exclude to a command.
@@ -108,6 +109,7 @@ type sources struct {
 	flags   *sourceFlags
 	all     []source
 	skipped []skipped
+	refused refused
 	size    int64 // of the files
 	open    int   // files that were opened to list them
 }
@@ -115,7 +117,7 @@ type sources struct {
 // findSources looks into files and, at any depth, into directories. Tensors of a file that was given are
 // called after its name without directory, those of a file in a directory after its path there.
 func findSources(cmd *cobra.Command, roots []string, flags *sourceFlags) (*sources, error) {
-	s := &sources{cmd: cmd, flags: flags}
+	s := &sources{cmd: cmd, flags: flags, refused: refused{skip: flags.skip}}
 	var files []*sourceFile
 	for _, root := range roots {
 		found, err := s.find(root)
@@ -269,6 +271,9 @@ func (s *sources) list(f *sourceFile) error {
 	f.names = []string{""}
 	if f.path == "-" || !s.isSingle(f.path) {
 		a, err := f.open(s.cmd, s.flags)
+		if err != nil && s.refused.take(f.shown(), "", err) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -325,6 +330,14 @@ func (f *sourceFile) what(member int) string {
 	return fmt.Sprintf("%s: %q", f.path, f.names[member])
 }
 
+// shown is what errors call the file.
+func (f *sourceFile) shown() string {
+	if f.path == "-" {
+		return "standard input"
+	}
+	return f.path
+}
+
 // sort puts the tensors in the order of their names, and checks that all have names of their own.
 func (s *sources) sort() error {
 	slices.SortStableFunc(s.all, func(a, b source) int { return strings.Compare(a.name, b.name) })
@@ -347,8 +360,9 @@ type sourceReader struct {
 	// keep says that tensors stay where they are until release is called.
 	keep bool
 
-	at   int
-	used []*sourceFile // open, the last one used behind
+	at    int
+	taken int64         // tensors that next has returned
+	used  []*sourceFile // open, the last one used behind
 }
 
 func (s *sources) reader(flags *contentFlags) *sourceReader {
@@ -361,17 +375,39 @@ func (r *sourceReader) source() source { return r.all[r.at-1] }
 // release says that the tensors before are used no more, nor each one after when next is called again.
 func (r *sourceReader) release() { r.keep = false }
 
-// next returns the next tensor, or nil behind the last.
+// left returns what was left out; all of it is known behind the last tensor.
+func (s *sources) left() []skipped { return append(slices.Clip(s.skipped), s.refused.all...) }
+
+// next returns the next tensor, or nil behind the last. What can't be stored is passed over. If that is an
+// error, it comes when all that is there has been looked at.
 func (r *sourceReader) next() (*loaded, error) {
+	for r.at < len(r.all) {
+		if r.refused.hopeless() {
+			r.keep = false // nothing of this will be used
+		}
+		x, err := r.read()
+		if err != nil {
+			return nil, err
+		}
+		if x == nil {
+			continue
+		}
+		r.taken++
+		if !r.refused.hopeless() {
+			return x, nil
+		}
+	}
+	return nil, r.refused.err(r.taken)
+}
+
+// read returns the next tensor, or nil if it can't be stored.
+func (r *sourceReader) read() (*loaded, error) {
 	if err := r.cmd.Context().Err(); err != nil {
 		return nil, err
 	}
 	for !r.keep && len(r.used) > openFiles {
 		r.used[0].close()
 		r.used = r.used[1:]
-	}
-	if r.at == len(r.all) {
-		return nil, nil
 	}
 	x := r.all[r.at]
 	r.at++
@@ -382,6 +418,9 @@ func (r *sourceReader) next() (*loaded, error) {
 		r.used = append(r.used, x.file)
 	}
 	c, err := x.file.load(r.cmd, r.sources.flags, x.member)
+	if err != nil && r.refused.take(x.file.shown(), x.file.names[x.member], err) {
+		return nil, nil
+	}
 	if err == nil {
 		c, err = r.flags.apply(c, x.file.in.path)
 	}
