@@ -36,7 +36,7 @@ test: ## run all tests
 
 .PHONY: race
 race: ## run the tests with the race detector (needs a C compiler); vec, which starts no goroutines, is left out
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v /vec$$)
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v /vec$$)
 
 .PHONY: fuzz
 fuzz: ## fuzz each target for a while: make fuzz FUZZTIME=20m
