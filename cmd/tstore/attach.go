@@ -47,6 +47,7 @@ changed by other programs, and lie on the same file system.`,
 		err = withWriting(path, store.Options{LockWait: *wait}, func(w *writing) error {
 			progress := newProgress(cmd, "attaching "+file, 1)
 			defer progress.end()
+			progress.then("checking names of " + file)
 			defer w.onAbandon()()
 			n, err = w.Attach(cmd.Context(), file, &store.AttachOptions{
 				Prefix: clash.prefix, Clash: clash.clash, Link: link, Progress: progress.report, Committing: committing,

@@ -345,7 +345,7 @@ func (e *export) writeFile() error {
 			}
 		}
 	}
-	return output{path: e.out, what: "exporting", size: e.bytes}.write(e.cmd, compressed(e.packing, func(w io.Writer) error {
+	return output{path: e.out, what: "exporting", size: sizeAs(e.format, e.packing, e.bytes)}.write(e.cmd, compressed(e.packing, func(w io.Writer) error {
 		return e.format.writeAll(w, heads, func(i int) (*layout.Dense, error) {
 			if err := e.cmd.Context().Err(); err != nil {
 				return nil, err
@@ -388,8 +388,13 @@ func (e *export) writeDirectory() error {
 		return plainPathError(err)
 	}
 	defer root.Close()
-	progress := newProgress(e.cmd, "exporting", e.bytes)
+	size := e.bytes
+	for _, x := range e.tensors {
+		size = min(size, sizeAs(x.format, e.packing, e.bytes))
+	}
+	progress := newProgress(e.cmd, "exporting", size)
 	defer progress.end()
+	progress.then("exporting")
 	for i := range e.tensors {
 		if err := e.writeTensor(root, &e.tensors[i], progress); err != nil {
 			return err

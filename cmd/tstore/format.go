@@ -38,6 +38,9 @@ type format struct {
 	// write writes a file of one tensor; nil for files that are only read.
 	write func(w io.Writer, c content) error
 
+	// text says that a file is text, or compressed: it need not be about as large as the tensors in it.
+	text bool
+
 	// writeAll writes a file of any number of tensors, in the order of heads; nil if a file has one. A
 	// tensor is valid until the next is asked for.
 	writeAll func(w io.Writer, heads []*store.Entry, tensor func(i int) (*layout.Dense, error)) error
@@ -74,6 +77,25 @@ func single(decode func(b []byte, o readOptions) (content, error)) func(*input, 
 	return func(in *input, o readOptions) (*archive, error) {
 		return &archive{names: []string{""}, load: func(int) (content, error) { return decode(in.bytes, o) }}, nil
 	}
+}
+
+// parsed is single for files whose decoding takes long: it is told how many bytes have been read.
+func parsed(decode func(b []byte, o readOptions, progress func(done int64)) (content, error)) func(*input, readOptions) (*archive, error) {
+	return func(in *input, o readOptions) (*archive, error) {
+		return &archive{names: []string{""}, load: func(int) (content, error) {
+			progress := newProgress(in.cmd, "reading "+in.path, int64(len(in.bytes)))
+			defer progress.end()
+			return decode(in.bytes, o, progress.set)
+		}}, nil
+	}
+}
+
+// sizeAs is about how large a file of tensors of some bytes is, or negative if nobody knows.
+func sizeAs(f *format, c *compression, bytes int64) int64 {
+	if f.text || c != nil {
+		return -1
+	}
+	return bytes
 }
 
 func always(bool) bool  { return true }

@@ -23,9 +23,10 @@ func tableFormat(name string, comma rune) *format {
 		extensions: []string{"." + name},
 		dense:      always,
 		attrs:      func(key string) bool { return key == headerKey },
-		read: single(func(b []byte, o readOptions) (content, error) {
+		text:       true,
+		read: parsed(func(b []byte, o readOptions, progress func(done int64)) (content, error) {
 			header := map[string]csv.Header{"yes": csv.HeaderYes, "no": csv.HeaderNo}[o.header]
-			table, err := csv.Decode(b, &csv.Options{Comma: comma, Header: header})
+			table, err := csv.Decode(b, &csv.Options{Comma: comma, Header: header, Progress: progress})
 			if err != nil {
 				return content{}, err
 			}

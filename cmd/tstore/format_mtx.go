@@ -12,8 +12,9 @@ var mtxFormat = &format{
 	extensions: []string{".mtx"},
 	begins:     startsWith("%%MatrixMarket"),
 	attrs:      never,
-	read: single(func(b []byte, _ readOptions) (content, error) {
-		t, err := mtx.Decode(b)
+	text:       true,
+	read: parsed(func(b []byte, _ readOptions, progress func(done int64)) (content, error) {
+		t, err := mtx.DecodeProgress(b, progress)
 		if err != nil {
 			return content{}, err
 		}

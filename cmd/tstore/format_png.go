@@ -13,6 +13,7 @@ var pngFormat = &format{
 	begins:     startsWith("\x89PNG\r\n\x1a\n"),
 	dense:      always,
 	attrs:      never,
+	text:       true,
 	read: single(func(b []byte, _ readOptions) (content, error) {
 		d, err := png.Decode(b)
 		if err != nil {

@@ -118,7 +118,7 @@ func saveTensor(cmd *cobra.Command, path, name string, out target, to *layoutFla
 		if s.index != nil { // its columns may be others
 			c.attrs = slices.DeleteFunc(slices.Clone(c.attrs), func(a layout.Attr) bool { return a.Key == headerKey })
 		}
-		err = writeOutput(cmd, out.file, size, compressed(out.compression, func(w io.Writer) error { return out.format.write(w, c) }))
+		err = writeOutput(cmd, out.file, sizeAs(out.format, out.compression, size), compressed(out.compression, func(w io.Writer) error { return out.format.write(w, c) }))
 		if err != nil {
 			err = &outputError{err}
 		}

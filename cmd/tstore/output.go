@@ -17,7 +17,7 @@ import (
 type output struct {
 	path    string
 	what    string // is being done, for the progress; "writing" and the path if it is empty
-	size    int64  // about how many bytes, for the progress
+	size    int64  // about how many bytes, for the progress; negative if nobody knows
 	durable bool   // the file has to be on disk before it gets its name
 }
 
@@ -34,6 +34,7 @@ func (o output) write(cmd *cobra.Command, write func(io.Writer) error) error {
 	}
 	progress := newProgress(cmd, o.what, o.size)
 	defer progress.end()
+	progress.then(o.what)
 	if o.path == "-" {
 		w := bufio.NewWriter(cmd.OutOrStdout())
 		if err := write(&pacedWriter{cmd: cmd, w: w, progress: progress}); err != nil {

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -16,6 +20,9 @@ import (
 // progressDelay is how long work takes before its progress is shown.
 var progressDelay = time.Second
 
+// innermost is the progress that was begun last, of those that are shown.
+var innermost atomic.Pointer[progress]
+
 // progress shows on standard error how far the work is, if that is a terminal and the work takes
 // long. Its methods may be called by several goroutines.
 type progress struct {
@@ -24,6 +31,12 @@ type progress struct {
 	done  int64
 	base  int64                    // what was done before that which is told
 	bar   *progressbar.ProgressBar // nil where nothing is shown
+
+	out     io.Writer
+	told    time.Time     // when it was told something last
+	waiting int           // columns of a phase that is shown in place of the bar
+	stop    chan struct{} // closed at the end, if then was called
+	outer   *progress     // of the work that this is a part of
 }
 
 // newProgress begins work on total bytes. It has to be ended.
@@ -45,8 +58,9 @@ func beginProgress(cmd *cobra.Command, what string, total int64, bytes bool) *pr
 	p := &progress{total: total}
 	f, ok := cmd.ErrOrStderr().(*os.File)
 	if ok && term.IsTerminal(int(f.Fd())) && !quiet(cmd) {
+		p.out = &lateWriter{f, time.Now().Add(progressDelay)}
 		options := []progressbar.Option{
-			progressbar.OptionSetWriter(&lateWriter{f, time.Now().Add(progressDelay)}),
+			progressbar.OptionSetWriter(p.out),
 			progressbar.OptionSetDescription(what),
 			progressbar.OptionShowBytes(bytes),
 			progressbar.OptionShowCount(),
@@ -61,6 +75,7 @@ func beginProgress(cmd *cobra.Command, what string, total int64, bytes bool) *pr
 			options = append(options, progressbar.OptionShowIts())
 		}
 		p.bar = progressbar.NewOptions64(total, options...)
+		p.outer = innermost.Swap(p)
 	}
 	return p
 }
@@ -98,6 +113,8 @@ func (p *progress) show(n int64) {
 		p.done = min(p.done, p.total) // files are a little larger than the tensors in them
 	}
 	if p.bar != nil {
+		p.hidePhase()
+		p.told = time.Now()
 		p.bar.Set64(p.done)
 	}
 }
@@ -128,8 +145,67 @@ func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
+		p.hidePhase()
 		p.bar.Clear()
 		p.bar = nil
+		innermost.Store(p.outer)
+	}
+	if p.stop != nil {
+		close(p.stop)
+		p.stop = nil
+	}
+}
+
+// then says what is done wherever the work goes on and nothing is told: phase stands in place of the bar, with the
+// time that it takes, until something is told again.
+func (p *progress) then(phase string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar == nil || p.stop != nil {
+		return
+	}
+	stop := make(chan struct{})
+	p.stop, p.told = stop, time.Now()
+	go func() {
+		tick := time.NewTicker(phaseTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				p.showPhase(phase)
+			}
+		}
+	}()
+}
+
+// phaseTick is the time between two looks at whether something was told, and phaseDelay that after which the phase is
+// shown.
+const phaseTick = 200 * time.Millisecond
+
+var phaseDelay = 700 * time.Millisecond
+
+func (p *progress) showPhase(phase string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	took := time.Since(p.told)
+	if p.bar == nil || took < phaseDelay || innermost.Load() != p {
+		return
+	}
+	if p.waiting == 0 {
+		p.bar.Clear()
+	}
+	line := fmt.Sprintf("%s [%v]", phase, took.Truncate(time.Second))
+	p.waiting = utf8.RuneCountInString(line)
+	io.WriteString(p.out, "\r"+line)
+}
+
+// hidePhase takes the phase off the screen.
+func (p *progress) hidePhase() {
+	if p.waiting > 0 {
+		io.WriteString(p.out, "\r"+strings.Repeat(" ", p.waiting)+"\r")
+		p.waiting = 0
 	}
 }
 
@@ -154,6 +230,7 @@ func (c *clearingWriter) Write(b []byte) (int, error) {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
 	if c.p.bar != nil {
+		c.p.hidePhase()
 		c.p.bar.Clear()
 	}
 	return c.w.Write(b)

@@ -99,6 +99,63 @@ func TestProgressOnTerminal(t *testing.T) {
 	}
 }
 
+// Where nobody knows how large the output will be, and where text is parsed, bytes are counted all the same.
+func TestProgressOfText(t *testing.T) {
+	delay := progressDelay
+	defer func() { progressDelay = delay }()
+	progressDelay = 0
+	dir := t.TempDir()
+	s := filepath.Join(dir, "s")
+	mustRun(t, "put", s, "x", writeNPY(t, layout.DenseOf(make([]float64, 1<<18), 1<<16, 4)))
+	for _, name := range []string{"x.csv", "x.mtx", "x.tsv.gz", "x.npy.zst"} {
+		file := filepath.Join(dir, name)
+		code, screen := onTerminal(t, 100, "get", s, "x", "-o", file)
+		if written := regexp.MustCompile(`writing .* \([0-9.]+ [kM]?B, [0-9.]+ [kMG]?B/s`); code != exitDone || !written.MatchString(screen) || strings.Contains(screen, "%") {
+			t.Errorf("get -o %s: exit code %d, on the terminal: %q", name, code, screen)
+		}
+		code, screen = onTerminal(t, 100, "put", s, "y", file)
+		read := regexp.MustCompile(`reading ` + regexp.QuoteMeta(file) + ` +\d+% \|`)
+		if text := !strings.Contains(name, "npy"); code != exitDone || read.MatchString(screen) != text {
+			t.Errorf("put %s: exit code %d, on the terminal: %q", name, code, screen)
+		}
+	}
+}
+
+// Work that tells nothing for a while is named, with the time that it takes.
+func TestPhaseOnTerminal(t *testing.T) {
+	delay, phase := progressDelay, phaseDelay
+	defer func() { progressDelay, phaseDelay = delay, phase }()
+	progressDelay, phaseDelay = 0, 0
+	master, slave := openTerminal(t, 100)
+	defer master.Close()
+	defer slave.Close()
+	cmd := newRoot()
+	cmd.SetErr(slave)
+	p := newProgress(cmd, "copying", 1000)
+	p.then("checking names")
+	p.report(1000, 1000)
+	time.Sleep(3 * phaseTick)
+	inner := newProgress(cmd, "within", 10)
+	inner.end()
+	p.report(10, 1000)
+	p.end()
+	p.then("never")
+	slave.WriteString("END")
+	time.Sleep(2 * phaseTick)
+	b := make([]byte, 1<<16)
+	n, err := master.Read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := string(b[:n])
+	if !strings.Contains(screen, "\rchecking names [0s]") || !strings.HasSuffix(screen, "\rEND") || strings.Contains(screen, "never") {
+		t.Errorf("on the screen: %q", screen)
+	}
+	if innermost.Load() != nil {
+		t.Error("ended work is still shown")
+	}
+}
+
 // When the work has ended, nothing is shown any more, also where nobody knew how much it would be.
 func TestProgressEnds(t *testing.T) {
 	delay := progressDelay

@@ -81,6 +81,7 @@ func verify(cmd *cobra.Command, path string, quick bool) (store.VerifyReport, er
 	defer st.Close()
 	progress := newProgress(cmd, "verifying "+path, 1)
 	defer progress.end()
+	progress.then("checking names of " + path)
 	return st.Verify(cmd.Context(), &store.VerifyOptions{Quick: quick, Progress: progress.report})
 }
 

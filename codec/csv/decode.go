@@ -36,6 +36,7 @@ var errOther = errors.New("csv: another type of numbers")
 // decode reads a table whose numbers are of one type.
 func decode[T int64 | uint64 | float64](b []byte, o *Options, parse func(cell string) (T, bool)) (*Table, error) {
 	rows := newRows(b, o.comma())
+	rows.progress = o.progress()
 	table := &Table{}
 	var values []T
 	n, columns := int64(0), 0
@@ -166,7 +167,13 @@ func (x *exactness) check() error {
 type rows struct {
 	r     *stdcsv.Reader
 	cells int // of the first row
+
+	progress func(done int64) // may be nil
+	read     int              // rows
 }
+
+// progressRows is how many rows are read between two calls of a progress function.
+const progressRows = 1024
 
 func newRows(b []byte, comma rune) *rows {
 	r := stdcsv.NewReader(bytes.NewReader(b))
@@ -180,6 +187,9 @@ func newRows(b []byte, comma rune) *rows {
 // error is io.EOF.
 func (r *rows) next() ([]string, error) {
 	row, err := r.r.Read()
+	if r.read++; r.progress != nil && r.read%progressRows == 0 {
+		r.progress(r.r.InputOffset())
+	}
 	if err == io.EOF {
 		return nil, err
 	}

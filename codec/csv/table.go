@@ -25,6 +25,10 @@ type Options struct {
 
 	// Header says whether the first row is a header.
 	Header Header
+
+	// Progress, if not nil, is called now and then by [Decode] with how many bytes of the file have been
+	// read. A table whose first numbers are integers, and others are not, is read again from its start.
+	Progress func(done int64)
 }
 
 // Header says whether the first row of a file is a header.
@@ -38,6 +42,13 @@ const (
 	// HeaderNo takes it for numbers.
 	HeaderNo
 )
+
+func (o *Options) progress() func(done int64) {
+	if o == nil {
+		return nil
+	}
+	return o.Progress
+}
 
 func (o *Options) comma() rune {
 	if o == nil || o.Comma == 0 {

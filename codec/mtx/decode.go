@@ -15,11 +15,16 @@ import (
 // column-major [layout.Dense] for an array.
 //
 // The errors are [ErrInvalid], [ErrTruncated] and [ErrUnsupported], each with the line.
-func Decode(file []byte) (layout.Tensor, error) {
+func Decode(file []byte) (layout.Tensor, error) { return DecodeProgress(file, nil) }
+
+// DecodeProgress is [Decode] that calls progress, unless it is nil, now and then with how many bytes of the
+// file have been read.
+func DecodeProgress(file []byte, progress func(done int64)) (layout.Tensor, error) {
 	l, err := newLines(file)
 	if err != nil {
 		return nil, err
 	}
+	l.progress = progress
 	b, err := readBanner(l)
 	if err != nil {
 		return nil, err

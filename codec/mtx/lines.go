@@ -16,11 +16,15 @@ const maxLine = 64 << 10
 type lines struct {
 	r      *bufio.Reader
 	number int64 // of the line that was read last, from 1
+
+	source   *bytes.Reader    // what r reads
+	progress func(done int64) // may be nil
 }
 
 // newLines returns the lines of a file, which may be gzipped.
 func newLines(file []byte) (*lines, error) {
-	var r io.Reader = bytes.NewReader(file)
+	source := bytes.NewReader(file)
+	var r io.Reader = source
 	if bytes.HasPrefix(file, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(r)
 		if err != nil {
@@ -28,8 +32,11 @@ func newLines(file []byte) (*lines, error) {
 		}
 		r = z
 	}
-	return &lines{r: bufio.NewReaderSize(r, maxLine)}, nil
+	return &lines{r: bufio.NewReaderSize(r, maxLine), source: source}, nil
 }
+
+// progressLines is how many lines are read between two calls of a progress function.
+const progressLines = 4096
 
 // next returns the next line that is neither blank nor, unless comments are wanted, a comment,
 // without white space at its ends. It is valid until the next call. At the end of the file the
@@ -39,6 +46,9 @@ func (l *lines) next(comments bool) ([]byte, error) {
 		line, err := l.r.ReadSlice('\n')
 		if len(line) > 0 {
 			l.number++
+			if l.progress != nil && l.number%progressLines == 0 {
+				l.progress(l.source.Size() - int64(l.source.Len()))
+			}
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
