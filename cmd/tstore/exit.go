@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -168,18 +169,23 @@ func oneLine(err error) string {
 	return printable(err.Error())
 }
 
-// printable replaces control characters, so that a text can't take over a terminal or break a
-// line.
+// printable replaces control characters, and those that turn the direction of writing, are not seen, or end
+// a line, so that a text can't take over a terminal, break a line, or look like another.
 func printable(s string) string {
-	clean := func(r rune) bool { return r >= 0x20 && r != 0x7f && (r < 0x80 || r > 0x9f) }
+	clean := func(r rune) bool { return !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 	if !strings.ContainsFunc(s, func(r rune) bool { return !clean(r) }) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if clean(r) {
+		switch {
+		case clean(r):
 			b.WriteRune(r)
-		} else {
+		case r > 0xffff:
+			fmt.Fprintf(&b, "\\U%08x", r)
+		case r > 0xff:
+			fmt.Fprintf(&b, "\\u%04x", r)
+		default:
 			fmt.Fprintf(&b, "\\x%02x", r)
 		}
 	}

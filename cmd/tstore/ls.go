@@ -153,8 +153,12 @@ func (l listing) sorted(order func(a, b *store.Entry) int, reverse bool) (listin
 }
 
 func (l listing) names(out *bufio.Writer) error {
+	shown := func(name string) string { return name } // as the next command takes it
+	if isTerminal(l.cmd.OutOrStdout()) {
+		shown = printable
+	}
 	return l.each(func(e *store.Entry) error {
-		_, err := out.WriteString(e.Name + "\n")
+		_, err := out.WriteString(shown(e.Name) + "\n")
 		return err
 	})
 }
@@ -175,7 +179,7 @@ var columns = []struct {
 	sparse bool
 	cell   func(e *store.Entry) string
 }{
-	{"NAME", false, false, func(e *store.Entry) string { return e.Name }},
+	{"NAME", false, false, func(e *store.Entry) string { return printable(e.Name) }},
 	{"DTYPE", false, false, func(e *store.Entry) string { return printable(e.DType.String()) }},
 	{"SHAPE", false, false, func(e *store.Entry) string { return shapeText(e.Shape, nil) }},
 	{"LAYOUT", false, false, func(e *store.Entry) string { return e.Layout.String() }},

@@ -27,7 +27,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	help := keepHelpError(root)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil && help.err != nil {
+		err = &failure{help.err}
+	}
 	if err == nil {
 		return exitDone
 	}
@@ -137,6 +141,31 @@ func checkTopic(help *cobra.Command, args []string) error {
 		return usagef("no command and no topic is called %q", strings.Join(args, " "))
 	}
 	return nil
+}
+
+// keepHelpError has help written to a writer that keeps the error, which cobra does not pass on.
+func keepHelpError(root *cobra.Command) *keepingWriter {
+	show := root.HelpFunc()
+	out := &keepingWriter{}
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		out.w = cmd.OutOrStdout()
+		cmd.SetOut(out)
+		show(cmd, args)
+	})
+	return out
+}
+
+// keepingWriter keeps the first error of writing, and drops what comes after it.
+type keepingWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (k *keepingWriter) Write(b []byte) (int, error) {
+	if k.err == nil {
+		_, k.err = k.w.Write(b)
+	}
+	return len(b), nil
 }
 
 // Help begins with one sentence and examples; the flags come last.

@@ -99,6 +99,24 @@ func TestProgressOnTerminal(t *testing.T) {
 	}
 }
 
+// Names that would look like others are not shown as they are.
+func TestNamesOnTerminal(t *testing.T) {
+	s := filepath.Join(t.TempDir(), "s")
+	const name, shown = "a\u202eb\u2028c", `a\u202eb\u2028c`
+	mustRun(t, "put", s, name, writeNPY(t, layout.DenseOf([]float32{1}, 1)))
+	for _, args := range [][]string{{"ls", s}, {"ls", "-l", s}, {"du", s}} {
+		if code, screen := onTerminal(t, 100, args...); code != exitDone || !strings.Contains(screen, shown) || strings.Contains(screen, name) {
+			t.Errorf("%q: exit code %d, on the terminal: %q", args, code, screen)
+		}
+	}
+	if got := mustRun(t, "ls", s); got != name+"\n" {
+		t.Errorf("ls without a terminal: %q", got)
+	}
+	if got := mustRun(t, "ls", "-l", s); !strings.Contains(got, shown) {
+		t.Errorf("ls -l without a terminal: %q", got)
+	}
+}
+
 // Where nobody knows how large the output will be, and where text is parsed, bytes are counted all the same.
 func TestProgressOfText(t *testing.T) {
 	delay := progressDelay

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,12 +47,27 @@ func TestByteText(t *testing.T) {
 func TestPrintable(t *testing.T) {
 	for s, want := range map[string]string{
 		"plain ü 数": "plain ü 数", "a\nb": `a\x0ab`, "\x1b]0;x\a": `\x1b]0;x\x07`, "\u009b2J": `\x9b2J`, "\x7f": `\x7f`,
+		"a\u202eb": `a\u202eb`, "\u2066\u2028\u2029": `\u2066\u2028\u2029`, "\u00ad": `\xad`, "\U000e0041": `\U000e0041`,
 	} {
 		if got := printable(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 	}
 }
+
+// Help that can't be written is a failure, however one asks for it.
+func TestHelpThatCantBeWritten(t *testing.T) {
+	for _, args := range [][]string{{}, {"help"}, {"help", "slices"}, {"help", "get"}, {"--help"}, {"get", "-h"}, {"slices"}} {
+		var stderr strings.Builder
+		if code := run(t.Context(), args, fullWriter{}, &stderr); code != exitFailure || !strings.HasSuffix(stderr.String(), "no space left on device; make room on the disk and try again\n") {
+			t.Errorf("%q: exit code %d, %q", args, code, stderr.String())
+		}
+	}
+}
+
+type fullWriter struct{}
+
+func (fullWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestEntryJSON(t *testing.T) {
 	for _, c := range []struct {
