@@ -124,6 +124,39 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
+// The deviation is finite where its square is not.
+func TestDeviationOfFarValues(t *testing.T) {
+	for _, values := range [][]float64{
+		{1e300, 1e300, 2, 2},
+		{-math.MaxFloat64, math.MaxFloat64},
+		{math.MaxFloat64, math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64},
+		slices.Repeat([]float64{1e200, -3e180, 7, 0}, 70_000),
+	} {
+		mean, std := reference(values)
+		with := append(slices.Clone(values), math.NaN(), math.Inf(1), math.Inf(-1))
+		for _, d := range []*layout.Dense{layout.DenseOf(values, int64(len(values))), layout.DenseOf(with, int64(len(with)))} {
+			s, err := Of(t.Context(), d, 4, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if within := 1e-12 * std; !(math.Abs(s.Std-std) <= within) || !(math.Abs(s.Mean-mean) <= within) {
+				t.Errorf("%v…: mean %v, deviation %v, want %v and %v", values[:2], s.Mean, s.Std, mean, std)
+			}
+		}
+	}
+	sparse, err := layout.Convert(layout.DenseOf([]float64{1e300, 0, 0, 1e300}, 2, 2), layout.LayoutCOO, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Of(t.Context(), sparse, 4, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(s.Std-5e299) > 1e287 {
+		t.Errorf("with zeros that are not stored: %v", s.Std)
+	}
+}
+
 // convert converts values, which become what they are as values of type T.
 func convert[T float32 | int32 | int16](values []float64) []T {
 	all := make([]T, len(values))

@@ -3,6 +3,7 @@ package summary
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -198,6 +199,11 @@ func describe[T value](w *work, s *Summary, bins int, zeros int64, k kind[T]) er
 	}
 	s.Finite, s.Mean, s.Std = true, all.m.mean, all.m.std()
 	s.Min, s.Max = number(k.letter, all.lo), number(k.letter, all.hi)
+	if s.Std-s.Std != 0 {
+		if err := wideStd(w, s, zeros, int64(all.m.n), k); err != nil {
+			return err
+		}
+	}
 
 	s.Edges = edges(s.Min.Float(), s.Max.Float(), bins, k.letter == 'i' || k.letter == 'u')
 	histograms := make([][]int64, w.workers())
@@ -227,6 +233,33 @@ func describe[T value](w *work, s *Summary, bins int, zeros int64, k kind[T]) er
 		s.Counts[binOf(s.Edges, 0)] += zeros
 	}
 	return nil
+}
+
+// wideStd computes the deviation of values whose distances have squares that no float64 holds. They are gone
+// through once more, and scaled by the largest distance.
+func wideStd[T value](w *work, s *Summary, zeros, n int64, k kind[T]) error {
+	half := s.Mean / 2 // halves, since a distance may be twice the largest number
+	scale := max(half-s.Min.Float()/2, s.Max.Float()/2-half)
+	blockBytes := blockSize * int(w.values.DType().Size())
+	blocks, sums := make([]block, w.workers()), make([]float64, w.pieces())
+	w.total += w.values.NumBytes()
+	err := w.each(func(worker, piece int, b []byte) {
+		for b := range slices.Chunk(b, blockBytes) {
+			floats, e := k.floats(&blocks[worker], b)
+			for ; len(floats) > 0; floats = floats[e.Size():] {
+				if x := first(floats, e); x-x == 0 {
+					d := (x/2 - half) / scale
+					sums[piece] += d * d
+				}
+			}
+		}
+	})
+	sum := float64(zeros) * (half / scale) * (half / scale)
+	for _, x := range sums {
+		sum += x
+	}
+	s.Std = scale * (2 * math.Sqrt(sum/float64(n)))
+	return err
 }
 
 // binOf returns the bin of a value in the range.
