@@ -92,12 +92,6 @@ func (f *clashFlags) parse() error {
 	return nil
 }
 
-// attach makes a package part of a store and returns how many tensors the store has got from it.
-func (f *clashFlags) attach(cmd *cobra.Command, w *writing, file string, link bool) (int, error) {
-	n, err := w.Attach(cmd.Context(), file, &store.AttachOptions{Prefix: f.prefix, Clash: f.clash, Link: link})
-	return n, f.explain(err)
-}
-
 // explain adds to an error of taking in a package which flags are about it.
 func (f *clashFlags) explain(err error) error {
 	switch {

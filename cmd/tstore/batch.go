@@ -1,11 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
 	"github.com/tstore/tstore/codec"
@@ -93,36 +88,14 @@ func storeBatch(cmd *cobra.Command, w *writing, size int64, next func() (*loaded
 	})
 }
 
-// takeIn stores any amount as one batch with little memory: fill writes a package beside the segments of
-// the store, which the store takes in by a link. Until then the file has a name that no store takes for
-// one of its own, and that the next writer removes (FORMAT.md, 1).
+// takeIn stores any amount as one batch with little memory: fill adds the tensors, in ascending order of their
+// names.
 func (w *writing) takeIn(cmd *cobra.Command, what string, size int64, clash store.Clash, fill func(p *store.PackageWriter) error) error {
-	file := filepath.Join(w.path, "segments", "batch.seg.tmp")
-	remove := func() { os.Remove(file) }
-	defer onAbandon(file, remove)()
-	defer remove()
-	err := output{path: file, what: what, size: size}.write(cmd, func(out io.Writer) error {
-		p, err := store.NewPackageWriter(out)
-		if err != nil {
-			return err
-		}
-		defer onAbandon("package", p.Abort)()
-		defer p.Abort()
-		if err := fill(p); err != nil {
-			return err
-		}
-		_, err = p.Close()
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	flags := clashFlags{clash: clash}
-	committing()
-	_, err = flags.attach(cmd, w, file, true)
-	var noLink *os.LinkError
-	if errors.As(err, &noLink) { // not every file system has links
-		_, err = flags.attach(cmd, w, file, false)
-	}
-	return err
+	progress := newProgress(cmd, what, size)
+	defer progress.end()
+	defer progress.watch(w.path)()
+	progress.then(what)
+	defer w.onAbandon()()
+	_, err := w.PutSorted(cmd.Context(), &store.SortedOptions{Clash: clash, Committing: committing}, fill)
+	return (&clashFlags{}).explain(err)
 }
