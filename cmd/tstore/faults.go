@@ -19,12 +19,14 @@ import (
 var guarded struct {
 	sync.Mutex
 	maps     map[uintptr]guardedMap
+	count    int      // of calls of guard
 	stores   []string // paths; only package store knows where they are mapped
 	packages []string
 }
 
 type guardedMap struct {
 	size int
+	age  int // how many came before it
 	path string
 }
 
@@ -35,7 +37,8 @@ func guard(m []byte, path string) {
 	if guarded.maps == nil {
 		guarded.maps = map[uintptr]guardedMap{}
 	}
-	guarded.maps[start] = guardedMap{len(m), path}
+	guarded.maps[start] = guardedMap{len(m), guarded.count, path}
+	guarded.count++
 }
 
 // guardStore says that the files of a store, or a package, may be read in place.
@@ -59,11 +62,15 @@ func guardMaps(err *error) {
 	if a, ok := fault.(interface{ Addr() uintptr }); ok {
 		guarded.Lock()
 		defer guarded.Unlock()
-		for start, m := range guarded.maps {
-			if start <= a.Addr() && a.Addr()-start < uintptr(m.size) {
-				*err = &failure{fmt.Errorf("%s: it can't be read at byte %d: the file was cut short meanwhile, or the disk is bad", m.path, a.Addr()-start)}
-				return
+		found, at := guardedMap{age: -1}, uintptr(0)
+		for start, m := range guarded.maps { // the last, if others lay there before
+			if start <= a.Addr() && a.Addr()-start < uintptr(m.size) && m.age > found.age {
+				found, at = m, a.Addr()-start
 			}
+		}
+		if found.age >= 0 {
+			*err = &failure{fmt.Errorf("%s: it can't be read at byte %d: the file was cut short meanwhile, or the disk is bad", found.path, at)}
+			return
 		}
 		if open := slices.Concat(guarded.stores, guarded.packages); len(open) > 0 {
 			*err = &failure{fmt.Errorf("%w: a file of %s can't be read in place: it was cut short meanwhile, or the disk is bad", store.ErrCorrupt, strings.Join(open, " or "))}
