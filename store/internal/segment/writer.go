@@ -18,11 +18,19 @@ const chunkSize = 4 << 20
 // writer writes a file forward, so that all but the first and the last write
 // are whole chunks at multiples of chunkSize. Large slices are written from
 // where they lie.
+//
+// What is written begins to go to the disk while more is written, so that a sync at
+// the end has less left to wait for.
 type writer struct {
 	raw RawFile
 	off int64 // file offset of the next byte to go out
 	buf []byte
+
+	waiting int64 // bytes written that have not begun to go to the disk
 }
+
+// beginBytes is how much is written before it is told to go to the disk.
+const beginBytes = 16 << 20
 
 func (w *writer) Write(p []byte) (int, error) {
 	n := len(p)
@@ -72,6 +80,10 @@ func (w *writer) put(p []byte) error {
 			return fmt.Errorf("writing %d bytes at offset %d: %w", len(piece), w.off, err)
 		}
 		p = p[n:]
+		if w.waiting += int64(n); w.waiting >= beginBytes {
+			beginWriteBack(w.raw.File(), w.off-w.waiting, w.waiting)
+			w.waiting = 0
+		}
 	}
 	return nil
 }
