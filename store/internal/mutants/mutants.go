@@ -109,7 +109,7 @@ var mutants = []mutant{
 		file: "store/internal/segment/walk.go",
 		old:  "\t\tif crc != op.Location.CRC {\n",
 		new:  "\t\tif crc != op.Location.CRC && false {\n",
-		pkg:  "store", tests: "TestPowerCuts",
+		pkg:  "store/internal/segment", tests: "TestWalk",
 	},
 	{
 		what: "damage below durable_to is taken for a torn tail",
