@@ -27,20 +27,7 @@ func (c *conversion) gatherTogether(f *found, g *gathering, workers int) error {
 	}
 	defer c.free(memory)
 	template := *g
-	errs := make([]error, workers)
-	inParallel(workers, func(i int) {
-		done := false
-		defer func() {
-			if !done {
-				w.giveUp()
-			}
-		}()
-		if errs[i] = w.work(template, room, count); errs[i] != nil {
-			w.giveUp()
-		}
-		done = true
-	})
-	return firstError(errs)
+	return w.together(workers, func() error { return w.work(template, room, count) })
 }
 
 // work gathers parts as long as there are some.

@@ -145,6 +145,22 @@ func (t *turns) giveUp() {
 	t.changed.Broadcast()
 }
 
+// together has so many goroutines work. One that fails or panics makes the others give up.
+func (t *turns) together(workers int, work func() error) error {
+	errs := make([]error, workers)
+	inParallel(workers, func(i int) {
+		done := false
+		defer func() {
+			if !done {
+				t.giveUp()
+			}
+		}()
+		errs[i] = work()
+		done = errs[i] == nil
+	})
+	return firstError(errs)
+}
+
 // stage is a part that a goroutine has made something of, which it keeps until the part's turn.
 type stage interface {
 	number() int64

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -180,10 +181,15 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			must(ToDense(must(Convert(d, to, &ConvertOptions{Goroutines: 8})), &ConvertOptions{Goroutines: 8}))
 		}
 	}
-	for range 100 {
-		runtime.Gosched() // they end a moment after they are done
+	n := runtime.NumGoroutine()
+	for range 1000 { // they end a moment after they are done
+		if n <= before {
+			break
+		}
+		time.Sleep(time.Millisecond)
+		n = runtime.NumGoroutine()
 	}
-	if n := runtime.NumGoroutine(); n > before {
+	if n > before {
 		t.Errorf("%d goroutines, %d before", n, before)
 	}
 }
@@ -194,29 +200,23 @@ func TestPanicOfAGoroutine(t *testing.T) {
 		func() {
 			defer func() {
 				if got := recover(); got != "oh" {
-					t.Errorf("goroutine %d panics: recovered %v", bad, got)
+					t.Errorf("the goroutine with part %d panics: recovered %v", bad, got)
 				}
 			}()
 			var turns turns
 			turns.begin(3)
-			inParallel(3, func(i int) {
-				done := false
-				defer func() {
-					if !done {
-						turns.giveUp()
-					}
-				}()
+			turns.together(3, func() error {
 				part, _ := turns.take()
-				if i == bad {
+				if part == int64(bad) {
 					panic("oh")
 				}
 				if turns.wait(part) {
 					turns.pass()
 					turns.done()
 				}
-				done = true
+				return nil
 			})
-			t.Errorf("goroutine %d panics, and the caller goes on", bad)
+			t.Errorf("the goroutine with part %d panics, and the caller goes on", bad)
 		}()
 	}
 }

@@ -33,20 +33,7 @@ func (c *conversion) growTogether(view *Dense, order []int, block, most, ptrSize
 		return err
 	}
 	defer c.free(memory)
-	errs := make([]error, workers)
-	inParallel(workers, func(i int) {
-		done := false
-		defer func() {
-			if !done {
-				w.giveUp()
-			}
-		}()
-		if errs[i] = w.work(room, node, count); errs[i] != nil {
-			w.giveUp()
-		}
-		done = true
-	})
-	return firstError(errs)
+	return w.together(workers, func() error { return w.work(room, node, count) })
 }
 
 // work grows parts as long as there are some.
