@@ -90,7 +90,7 @@ func (l *Log) Append(n int64, reserve, hold bool, write func(w io.Writer) error)
 // write writes a batch of n bytes at the tail, where there is space for it. If it
 // fails the file is cut off at end and holds nothing but zeros behind the tail.
 func (l *Log) write(n, end int64, write func(w io.Writer) error) error {
-	w := &writer{raw: l.raw, off: l.tail, buf: l.buf[:0]}
+	w := &writer{raw: l.raw, off: l.tail, buf: l.buf[:0], eager: true}
 	defer func() { l.buf = w.buf }()
 	err := write(w)
 	if err == nil {

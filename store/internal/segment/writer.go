@@ -19,13 +19,14 @@ const chunkSize = 4 << 20
 // are whole chunks at multiples of chunkSize. Large slices are written from
 // where they lie.
 //
-// What is written begins to go to the disk while more is written, so that a sync at
-// the end has less left to wait for.
+// If it is eager, what is written begins to go to the disk while more is written, so
+// that a sync at the end has less left to wait for. A steady file does that by itself.
 type writer struct {
 	raw RawFile
 	off int64 // file offset of the next byte to go out
 	buf []byte
 
+	eager   bool
 	waiting int64 // bytes written that have not begun to go to the disk
 }
 
@@ -80,7 +81,7 @@ func (w *writer) put(p []byte) error {
 			return fmt.Errorf("writing %d bytes at offset %d: %w", len(piece), w.off, err)
 		}
 		p = p[n:]
-		if w.waiting += int64(n); w.waiting >= beginBytes {
+		if w.waiting += int64(n); w.eager && w.waiting >= beginBytes {
 			beginWriteBack(w.raw.File(), w.off-w.waiting, w.waiting)
 			w.waiting = 0
 		}
@@ -128,7 +129,7 @@ func Create(fs FS, dir string, h *Header, body func(w io.Writer) error) (*File, 
 }
 
 func fill(raw RawFile, h *Header, body func(w io.Writer) error) error {
-	w := &writer{raw: raw}
+	w := &writer{raw: raw, eager: true}
 	if _, err := w.Write(AppendHeader(nil, h)); err != nil {
 		return err
 	}
