@@ -155,7 +155,7 @@ func (c *compaction) run() error {
 // is open, unless others look at it.
 func (c *compaction) giveBack() error {
 	c.use.end()
-	c.store.uses.wait()
+	c.store.uses.retiring.wait()
 	var err error
 	c.use, err = c.store.beginView()
 	return err

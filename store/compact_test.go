@@ -171,7 +171,7 @@ func TestSmallSegmentsAreMerged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.sealer.wait()
+	s.sealer.jobs.wait()
 	before := len(mustSegments(t, s))
 	r, err := s.Compact(context.Background(), nil)
 	if err != nil {

@@ -40,6 +40,6 @@ func Rotate(s *Store) error {
 		err = s.rotate()
 	}
 	s.writing.Unlock()
-	s.sealer.wait()
+	s.sealer.jobs.wait()
 	return err
 }

@@ -176,9 +176,7 @@ type sealer struct {
 	store *Store
 	one   sync.Mutex // one at a time, so that memory stays bounded
 
-	mu     sync.Mutex
-	change sync.Cond // of active to 0
-	active int       // jobs under way or waiting
+	jobs inFlight // under way or waiting
 }
 
 // sealJob is a log to seal.
@@ -234,9 +232,9 @@ func (j *sealJob) run() (*sealedSegment, error) {
 // start seals a log in the background, if that pays. If it fails the log stays as
 // it is, and the next opening tries again.
 func (s *sealer) start(j sealJob) {
-	s.count(1)
+	s.jobs.add(1)
 	go func() {
-		defer s.count(-1)
+		defer s.jobs.add(-1)
 		s.one.Lock()
 		defer s.one.Unlock()
 		if !j.worth(s.store.opts.sealMin) {
@@ -252,32 +250,6 @@ func (s *sealer) start(j sealJob) {
 			s.store.adopt(l)
 		}
 	}()
-}
-
-func (s *sealer) count(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.active += n; s.active == 0 {
-		s.change.Broadcast()
-	}
-}
-
-// wait returns when all that was started is done. Unlike with a sync.WaitGroup,
-// others may start something meanwhile.
-func (s *sealer) wait() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.change.L = &s.mu
-	for s.active > 0 {
-		s.change.Wait()
-	}
-}
-
-// idle reports whether all that was started is done.
-func (s *sealer) idle() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.active == 0
 }
 
 // adopt makes the store look up the names of l in its frozen index.

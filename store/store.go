@@ -259,7 +259,7 @@ func (s *Store) Close() error {
 			s.opts.fs.Remove(f.Path) // or when the store is opened the next time
 		}
 	}
-	s.uses.wait()
+	s.uses.retiring.wait()
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.release())
 	}
@@ -270,9 +270,9 @@ func (s *Store) Close() error {
 // sealed: the sealer takes that lock too.
 func (s *Store) lockWithoutSealer() {
 	for {
-		s.sealer.wait()
+		s.sealer.jobs.wait()
 		s.writing.Lock()
-		if s.sealer.idle() {
+		if s.sealer.jobs.idle() {
 			return
 		}
 		s.writing.Unlock()

@@ -20,8 +20,7 @@ type uses struct {
 	mu       sync.Mutex
 	waiting  []*segment.File // for the end of the other generation
 	later    []*segment.File // for the end of this one
-	retiring int             // goroutines that let go of files
-	retired  sync.Cond       // of retiring to 0
+	retiring inFlight        // goroutines that let go of files
 }
 
 // use is one that was begun.
@@ -92,29 +91,15 @@ func (u *uses) reclaim() {
 }
 
 // letGo retires files beside the caller: to give back the space of a large file takes
-// the system some time. The caller has the lock mu.
+// the system some time.
 func (u *uses) letGo(files []*segment.File) {
-	u.retiring++
+	u.retiring.add(1)
 	go func() {
+		defer u.retiring.add(-1)
 		for _, f := range files {
 			f.Retire()
 		}
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		if u.retiring--; u.retiring == 0 {
-			u.retired.Broadcast()
-		}
 	}()
-}
-
-// wait returns when no files are being let go of.
-func (u *uses) wait() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.retired.L = &u.mu
-	for u.retiring > 0 {
-		u.retired.Wait()
-	}
 }
 
 // rest are the files that still wait, when the store is closed.

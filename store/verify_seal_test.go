@@ -27,7 +27,7 @@ func TestVerifyWhileALogIsSealed(t *testing.T) {
 		if !released {
 			released = true
 			s.sealer.one.Unlock()
-			s.sealer.wait()
+			s.sealer.jobs.wait()
 		}
 	}})
 	if err != nil || len(report.Problems) > 0 {
