@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"time"
 
 	"github.com/edsrzf/mmap-go"
@@ -143,11 +142,11 @@ func compare(b *measure.Bench, what, format, file string, speedAim, memoryAim *m
 	var whole []float64
 	times, err := measure.TakeTurns(b.Size(7, 2),
 		func() (float64, error) {
-			s, err := measure.Seconds(func() error { return copyFile(file, copied, false) })
+			s, err := measure.Seconds(func() error { return measure.CopyFile(file, copied, false) })
 			return s, errors.Join(err, b.Remove(copied))
 		},
 		func() (float64, error) {
-			s, err := measure.Seconds(func() error { return copyFile(file, copied, true) })
+			s, err := measure.Seconds(func() error { return measure.CopyFile(file, copied, true) })
 			return s, errors.Join(err, b.Remove(copied))
 		},
 		func() (float64, error) {
@@ -173,37 +172,4 @@ func compare(b *measure.Bench, what, format, file string, speedAim, memoryAim *m
 		b.Table.Add("memory beside the page cache for it", float64(most)/(1<<20), "MiB", memoryAim, "the most of all rounds")
 	}
 	return nil
-}
-
-// copyFile copies a file by cp, or where there is none by a plain copy.
-func copyFile(from, to string, sync bool) error {
-	if cp, err := exec.LookPath("cp"); err == nil {
-		cmd := exec.Command(cp, "--", from, to)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return err
-		}
-	} else {
-		in, err := os.Open(from)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		out, err := os.Create(to)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(out, in)
-		if err := errors.Join(err, out.Close()); err != nil {
-			return err
-		}
-	}
-	if !sync {
-		return nil
-	}
-	f, err := os.OpenFile(to, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

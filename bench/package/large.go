@@ -91,7 +91,7 @@ func large(b *measure.Bench) error {
 	var processor []float64
 	times, err := measure.TakeTurns(rounds,
 		func() (float64, error) {
-			s, err := measure.Seconds(func() error { return copyFile(file, plain) })
+			s, err := measure.Seconds(func() error { return measure.CopyFile(file, plain, true) })
 			return s, errors.Join(err, b.Remove(plain))
 		},
 		func() (float64, error) {

@@ -50,7 +50,7 @@ func many(b *measure.Bench) error {
 			return measure.Seconds(func() error { return packTo(st, io.Discard) })
 		},
 		func() (float64, error) {
-			s, err := measure.Seconds(func() error { return copyFile(file, plain) })
+			s, err := measure.Seconds(func() error { return measure.CopyFile(file, plain, true) })
 			return s, errors.Join(err, b.Remove(plain))
 		})
 	if err != nil {
