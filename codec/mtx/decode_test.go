@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/mtx"
 	"github.com/tstore/tstore/layout"
 )
@@ -163,7 +164,7 @@ func TestHostileSizesCostNothing(t *testing.T) {
 // again.
 func FuzzDecode(f *testing.F) {
 	for _, m := range manifest(f) {
-		f.Add(read(f, "testdata", m.File))
+		f.Add(golden.Read(f, m.File))
 	}
 	f.Add([]byte("%%MatrixMarket matrix array integer skew-symmetric\n2 2\n-5\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {

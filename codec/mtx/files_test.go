@@ -1,16 +1,14 @@
 package mtx_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/mtx"
 	"github.com/tstore/tstore/layout"
 )
@@ -25,33 +23,7 @@ type file struct {
 
 func manifest(t testing.TB) []file {
 	t.Helper()
-	f, err := os.Open("testdata/manifest.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var files []file
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var m file
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, m)
-	}
-	if len(files) < 30 {
-		t.Fatalf("manifest has %d files", len(files))
-	}
-	return files
-}
-
-func read(t testing.TB, path ...string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return golden.Manifest[file](t, 30)
 }
 
 func decode(t testing.TB, b []byte) layout.Tensor {
@@ -85,7 +57,7 @@ func elements(t testing.TB, x layout.Tensor) []byte {
 func TestReadsWhatSciPyReads(t *testing.T) {
 	for _, m := range manifest(t) {
 		t.Run(m.File, func(t *testing.T) {
-			x := decode(t, read(t, "testdata", m.File))
+			x := decode(t, golden.Read(t, m.File))
 			if got := x.Layout().String(); got != m.Layout {
 				t.Errorf("layout %s, want %s", got, m.Layout)
 			}
@@ -124,7 +96,11 @@ func TestReadsWhatSciPyReads(t *testing.T) {
 
 // pores_1 is a real matrix; its nonzeros are known from its file alone.
 func TestPores1(t *testing.T) {
-	x := decode(t, read(t, "../../testdata/matrices/pores_1.mtx"))
+	b, err := os.ReadFile("../../testdata/matrices/pores_1.mtx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := decode(t, b)
 	c, ok := x.(*layout.COO)
 	if !ok || c.NNZ() != 180 || c.DType() != layout.Float64 || !c.IsCanonical() {
 		t.Fatalf("%v %v with %d elements", x.DType(), x.Layout(), x.NNZ())

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/npy"
 	"github.com/tstore/tstore/layout"
 )
@@ -30,7 +31,7 @@ func TestDecodeSharesMemory(t *testing.T) {
 		{"accept/datetime_D.npy", false},
 		{"accept/bool_bytes_above_1.npy", false},
 	} {
-		b := read(t, c.file)
+		b := golden.Read(t, c.file)
 		before := bytes.Clone(b)
 		d, err := npy.Decode(b)
 		if err != nil {
@@ -49,7 +50,7 @@ func TestDecodeSharesMemory(t *testing.T) {
 
 func TestDecodeOfMisalignedMemoryCopies(t *testing.T) {
 	for _, file := range []string{"accept/f8_c.npy", "accept/f4_fortran.npy", "accept/c16_c.npy"} {
-		b := read(t, file)
+		b := golden.Read(t, file)
 		want, err := npy.Decode(b)
 		if err != nil {
 			t.Fatal(err)

@@ -1,18 +1,15 @@
 package npy_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/npy"
 	"github.com/tstore/tstore/layout"
 )
@@ -31,32 +28,7 @@ type file struct {
 
 func manifest(t testing.TB) []file {
 	t.Helper()
-	f, err := os.Open("testdata/manifest.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var files []file
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var m file
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, m)
-	}
-	if len(files) < 100 {
-		t.Fatalf("manifest has %d files", len(files))
-	}
-	return files
-}
-
-func read(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return golden.Manifest[file](t, 100)
 }
 
 func encode(t testing.TB, x layout.Tensor) []byte {
@@ -74,7 +46,7 @@ func TestFilesOfNumPy(t *testing.T) {
 			continue
 		}
 		t.Run(m.File, func(t *testing.T) {
-			b := read(t, m.File)
+			b := golden.Read(t, m.File)
 			d, err := npy.Decode(b)
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +87,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 			continue
 		}
 		t.Run(m.File, func(t *testing.T) {
-			_, err := npy.Decode(read(t, m.File))
+			_, err := npy.Decode(golden.Read(t, m.File))
 			if !errors.Is(err, sentinels[m.Error]) || !strings.Contains(err.Error(), m.Reason) {
 				t.Errorf("error %v, want one of kind %s that says %q", err, m.Error, m.Reason)
 			}
@@ -129,7 +101,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 // Each prefix of a file is told from a malformed one, and nothing panics on it.
 func TestTruncatedAtEveryByte(t *testing.T) {
 	for _, name := range []string{"accept/f4_c.npy", "accept/version_2.npy", "accept/i8_scalar.npy"} {
-		b := read(t, name)
+		b := golden.Read(t, name)
 		for n := range b {
 			if _, err := npy.Decode(b[:n]); !errors.Is(err, npy.ErrTruncated) {
 				t.Fatalf("%s cut to %d bytes: error %v, want ErrTruncated", name, n, err)

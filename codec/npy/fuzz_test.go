@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/npy"
 )
 
@@ -12,7 +13,7 @@ import (
 // is accepted can be written and read again.
 func FuzzDecode(f *testing.F) {
 	for _, m := range manifest(f) {
-		f.Add(read(f, m.File))
+		f.Add(golden.Read(f, m.File))
 	}
 	f.Add([]byte("\x93NUMPY\x01\x00\x36\x00{'descr':'|b1','fortran_order':True,'shape':(0,9,9,)}  \n"))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/npy"
 	"github.com/tstore/tstore/layout"
 )
@@ -17,7 +18,7 @@ func TestView(t *testing.T) {
 		if m.Error != "" {
 			continue
 		}
-		file := read(t, m.File)
+		file := golden.Read(t, m.File)
 		for shift := range 9 {
 			b := append(make([]byte, shift, shift+len(file)), file...)[shift:]
 			want, err := npy.Decode(b)

@@ -1,21 +1,18 @@
 package npz_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/npy"
 	"github.com/tstore/tstore/codec/npz"
 	"github.com/tstore/tstore/layout"
@@ -49,33 +46,7 @@ type member struct {
 
 func manifest(t testing.TB) []file {
 	t.Helper()
-	f, err := os.Open("testdata/manifest.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var files []file
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var m file
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, m)
-	}
-	if len(files) < 60 {
-		t.Fatalf("manifest has %d files", len(files))
-	}
-	return files
-}
-
-func read(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return golden.Manifest[file](t, 60)
 }
 
 func open(t testing.TB, b []byte) *npz.File {
@@ -109,7 +80,7 @@ func TestArchivesOfArrays(t *testing.T) {
 			continue
 		}
 		t.Run(want.File, func(t *testing.T) {
-			f := open(t, read(t, want.File))
+			f := open(t, golden.Read(t, want.File))
 			if s, ok, err := f.Sparse(); s != nil || ok || err != nil {
 				t.Errorf("taken for a sparse tensor: %v, %v", s, err)
 			}
@@ -165,7 +136,7 @@ func TestSparseArchives(t *testing.T) {
 			continue
 		}
 		t.Run(want.File, func(t *testing.T) {
-			f := open(t, read(t, want.File))
+			f := open(t, golden.Read(t, want.File))
 			x, ok, err := f.Sparse()
 			if err != nil || !ok {
 				t.Fatalf("recognised is %v, %v", ok, err)
@@ -177,7 +148,7 @@ func TestSparseArchives(t *testing.T) {
 			}
 			checkSparse(t, view, want)
 			loaded := 0
-			f, err = npz.Open(read(t, want.File), &npz.Options{Load: func(size int64, r io.Reader) ([]byte, error) {
+			f, err = npz.Open(golden.Read(t, want.File), &npz.Options{Load: func(size int64, r io.Reader) ([]byte, error) {
 				loaded++
 				b, err := io.ReadAll(r)
 				if int64(len(b)) != size {
@@ -263,7 +234,7 @@ func TestFillValue(t *testing.T) {
 		if m.Error == "" {
 			continue
 		}
-		_, ok, err := open(t, read(t, m.File)).Sparse()
+		_, ok, err := open(t, golden.Read(t, m.File)).Sparse()
 		if !ok || !errors.Is(err, npz.ErrUnsupported) || !strings.Contains(err.Error(), m.Error) {
 			t.Errorf("%s: recognised is %v, error %v, want ErrUnsupported … %s", m.File, ok, err, m.Error)
 		}
@@ -274,7 +245,7 @@ func TestFillValue(t *testing.T) {
 // in an archive; these have none.)
 func TestTruncatedAtEveryByte(t *testing.T) {
 	for _, name := range []string{"numpy/compressed.npz", "numpy/positional.npz", "scipy/csr_array.npz", "zip/zip64.npz"} {
-		b := read(t, name)
+		b := golden.Read(t, name)
 		for n := range b {
 			if _, err := npz.Open(b[:n], nil); !errors.Is(err, npz.ErrTruncated) {
 				t.Fatalf("%s cut to %d bytes: error %v, want ErrTruncated", name, n, err)
@@ -286,7 +257,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 // Damage anywhere in a member is found, and damage anywhere else is harmless or found.
 func TestEveryByteFlipped(t *testing.T) {
 	for _, name := range []string{"numpy/zeros.npz", "numpy/positional.npz", "scipy/csr_array.npz", "scipy/csc_matrix.npz"} {
-		b := read(t, name)
+		b := golden.Read(t, name)
 		whole := open(t, b)
 		want := map[string]*layout.Dense{}
 		for _, m := range whole.Members {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/npy"
 	"github.com/tstore/tstore/codec/npz"
 	"github.com/tstore/tstore/layout"
@@ -14,7 +15,7 @@ import (
 // accepted can be written and read again.
 func FuzzOpen(f *testing.F) {
 	for _, m := range manifest(f) {
-		f.Add(read(f, m.File))
+		f.Add(golden.Read(f, m.File))
 	}
 	kinds := []error{npz.ErrInvalid, npz.ErrTruncated, npz.ErrUnsupported, npz.ErrTooLarge, npy.ErrInvalid, npy.ErrTruncated, npy.ErrUnsupported}
 	check := func(t *testing.T, err error) {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/png"
 	"github.com/tstore/tstore/layout"
 )
@@ -163,7 +164,7 @@ func TestHostileSizes(t *testing.T) {
 // again.
 func FuzzDecode(f *testing.F) {
 	for _, m := range manifest(f) {
-		f.Add(read(f, m.File))
+		f.Add(golden.Read(f, m.File))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := png.Decode(b)

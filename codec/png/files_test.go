@@ -1,17 +1,14 @@
 package png_test
 
 import (
-	"bufio"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/png"
 )
 
@@ -25,38 +22,13 @@ type file struct {
 
 func manifest(t testing.TB) []file {
 	t.Helper()
-	f, err := os.Open("testdata/manifest.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var files []file
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var m file
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, m)
-	}
-	if len(files) < 50 {
-		t.Fatalf("manifest has %d files", len(files))
-	}
-	return files
-}
-
-func read(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return golden.Manifest[file](t, 50)
 }
 
 func TestFiles(t *testing.T) {
 	for _, m := range manifest(t) {
 		t.Run(m.File, func(t *testing.T) {
-			d, err := png.Decode(read(t, m.File))
+			d, err := png.Decode(golden.Read(t, m.File))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +49,7 @@ func TestFiles(t *testing.T) {
 // Wherever a file ends, that is an error which says so.
 func TestTruncatedAtEveryByte(t *testing.T) {
 	for _, name := range []string{"rgba16_plain.png", "palette4_trns_adam7.png"} {
-		b := read(t, name)
+		b := golden.Read(t, name)
 		end := len(b) - 12 // the last chunk, which is empty
 		for n := range end {
 			if _, err := png.Decode(b[:n]); !errors.Is(err, png.ErrTruncated) {
@@ -90,7 +62,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 // A file in which a byte is another is refused: all chunks have checksums. Only what follows the pixels
 // is not looked at.
 func TestFlippedBytes(t *testing.T) {
-	b := read(t, "rgba16_plain.png")
+	b := golden.Read(t, "rgba16_plain.png")
 	end := strings.Index(string(b), "tEXt") - 4
 	for i := range end {
 		flipped := append([]byte(nil), b...)

@@ -1,12 +1,8 @@
 package safetensors_test
 
 import (
-	"bufio"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tstore/tstore/codec/internal/golden"
 	"github.com/tstore/tstore/codec/safetensors"
 	"github.com/tstore/tstore/layout"
 )
@@ -37,34 +34,13 @@ type tensor struct {
 
 func manifest(t testing.TB) []file {
 	t.Helper()
-	f, err := os.Open("testdata/manifest.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var files []file
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var m file
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, m)
-	}
-	if len(files) < 80 {
-		t.Fatalf("manifest has %d files", len(files))
-	}
-	return files
+	return golden.Manifest[file](t, 80)
 }
 
 // read returns a file at an address that is a multiple of 64, as that of a map is.
 func read(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := golden.Read(t, name)
 	memory := make([]byte, len(b)+64)
 	memory = memory[-uintptr(unsafe.Pointer(&memory[0]))%64:]
 	return memory[:copy(memory, b):len(b)]
