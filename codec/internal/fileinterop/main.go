@@ -10,37 +10,18 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+
+	"github.com/tstore/tstore/codec/internal/peers"
 )
 
 func main() {
-	python := flag.String("python", "python3", "Python with NumPy, SciPy and safetensors")
-	keep := flag.String("dir", "", "keep the files in this directory (default: a temporary one)")
-	flag.Parse()
-	if err := run(*python, *keep); err != nil {
-		fmt.Fprintln(os.Stderr, "fileinterop:", err)
-		os.Exit(1)
-	}
+	peers.Main("github.com/tstore/tstore/codec/internal/fileinterop", "NumPy, SciPy and safetensors", compare)
 }
 
-func run(python, dir string) error {
-	if dir == "" {
-		temporary, err := os.MkdirTemp("", "tstore-interop-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(temporary)
-		dir = temporary
-	}
-	// The scripts lie beside this file, wherever the module is.
-	source, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/tstore/tstore/codec/internal/fileinterop").Output()
-	if err != nil {
-		return fmt.Errorf("go list: %w", err)
-	}
+func compare(python, source, dir string) error {
 	for _, format := range []struct {
 		name, program string
 		write         func(dir string) error
@@ -50,7 +31,7 @@ func run(python, dir string) error {
 		{"sparse", "SciPy", writeSparse, readSparse},
 		{"safetensors", "safetensors", writeSafetensors, readSafetensors},
 	} {
-		script := []string{filepath.Join(string(source[:len(source)-1]), format.name+".py")}
+		script := filepath.Join(source, format.name+".py")
 		dir := filepath.Join(dir, format.name)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
@@ -59,17 +40,17 @@ func run(python, dir string) error {
 			return fmt.Errorf("%s: %w", format.name, err)
 		}
 		var checked struct{ Compared int }
-		out, err := runPython(python, append(script, "check", dir)...)
+		out, err := peers.Output(python, script, "check", dir)
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal(out, &checked); err != nil {
-			return fmt.Errorf("%s check: %q: %w", script[0], out, err)
+		if err := json.Unmarshal([]byte(out), &checked); err != nil {
+			return fmt.Errorf("%s check: %q: %w", script, out, err)
 		}
-		if err := atLeastOne(format.name+" tensors of tstore read by "+format.program, checked.Compared); err != nil {
+		if err := peers.AtLeastOne(format.name+" tensors of tstore read by "+format.program, checked.Compared); err != nil {
 			return err
 		}
-		if _, err := runPython(python, append(script, "write", dir)...); err != nil {
+		if _, err := peers.Output(python, script, "write", dir); err != nil {
 			return err
 		}
 		compared := 0
@@ -83,29 +64,10 @@ func run(python, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := atLeastOne(format.name+" tensors of "+format.program+" read by tstore", compared); err != nil {
+		if err := peers.AtLeastOne(format.name+" tensors of "+format.program+" read by tstore", compared); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func runPython(python string, args ...string) ([]byte, error) {
-	cmd := exec.Command(python, args...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s %v: %w", python, args, err)
-	}
-	return out, nil
-}
-
-// atLeastOne turns a count of zero into an error: a comparison of nothing has shown nothing.
-func atLeastOne(what string, n int) error {
-	if n == 0 {
-		return fmt.Errorf("%s: nothing was compared", what)
-	}
-	fmt.Printf("%-60s %6d\n", what, n)
 	return nil
 }
 

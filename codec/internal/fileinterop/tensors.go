@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tstore/tstore/codec/internal/peers"
 	"github.com/tstore/tstore/layout"
 )
 
@@ -117,8 +118,8 @@ func must[T any](v T, err error) T {
 func denseTensors(random *rand.Rand, dt layout.DType) []*layout.Dense {
 	var all []*layout.Dense
 	for _, shape := range [][]int64{{}, {0}, {5}, {1}, {0, 3}, {3, 0, 2}, {1, 4, 1}, {3, 4}, {2, 3, 4}} {
-		d := must(layout.NewDense(dt, shape, randomElements(random, dt, shape)))
-		all = append(all, d, must(layout.NewColumnMajor(dt, shape, randomElements(random, dt, shape))))
+		d := must(layout.NewDense(dt, shape, peers.RandomElements(random, dt, shape)))
+		all = append(all, d, must(layout.NewColumnMajor(dt, shape, peers.RandomElements(random, dt, shape))))
 		if len(shape) > 0 {
 			all = append(all, must(d.Slice(0, shape[0]-1, -1, -1)))
 		}
@@ -129,21 +130,9 @@ func denseTensors(random *rand.Rand, dt layout.DType) []*layout.Dense {
 	return all
 }
 
-func randomElements(random *rand.Rand, dt layout.DType, shape []int64) []byte {
-	n, _ := layout.CheckedProduct(shape, int64(dt.Size()))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(random.Uint32())
-		if dt == layout.Bool {
-			b[i] &= 1
-		}
-	}
-	return b
-}
-
 // randomSparse returns a dense tensor of which a third of the elements is not zero.
 func randomSparse(random *rand.Rand, dt layout.DType, shape []int64) *layout.Dense {
-	b := randomElements(random, dt, shape)
+	b := peers.RandomElements(random, dt, shape)
 	for element := range slices.Chunk(b, dt.Size()) {
 		if random.IntN(3) > 0 {
 			clear(element)

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/codec/internal/peers"
 	"github.com/tstore/tstore/layout"
 )
 
@@ -29,7 +30,7 @@ func compareArrow(python, source, dir string) error {
 	if err != nil {
 		return err
 	}
-	line, err := output(program, "check", ours)
+	line, err := peers.Output(program, "check", ours)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func compareArrow(python, source, dir string) error {
 	total := 0
 	for _, l := range layouts {
 		total += counts[l]
-		if err := atLeastOne(fmt.Sprintf("%v messages of tstore read by Arrow C++", l), counts[l]); err != nil {
+		if err := peers.AtLeastOne(fmt.Sprintf("%v messages of tstore read by Arrow C++", l), counts[l]); err != nil {
 			return err
 		}
 	}
@@ -49,14 +50,14 @@ func compareArrow(python, source, dir string) error {
 	}
 
 	theirs := filepath.Join(dir, "theirs.messages")
-	if _, err := output(program, "write", theirs); err != nil {
+	if _, err := peers.Output(program, "write", theirs); err != nil {
 		return err
 	}
 	if counts, err = readMessages(theirs); err != nil {
 		return err
 	}
 	for _, l := range layouts[1:] {
-		if err := atLeastOne(fmt.Sprintf("%v messages of Arrow C++ read by tstore", l), counts[l]); err != nil {
+		if err := peers.AtLeastOne(fmt.Sprintf("%v messages of Arrow C++ read by tstore", l), counts[l]); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ var layouts = []layout.Layout{layout.LayoutDense, layout.LayoutCOO, layout.Layou
 // compileArrow compiles the C++ program against the library and the headers
 // that come with pyarrow.
 func compileArrow(python, source, dir string) (program string, err error) {
-	where, err := output(python, "-c", `import glob, os, pyarrow
+	where, err := peers.Output(python, "-c", `import glob, os, pyarrow
 lib = pyarrow.get_library_dirs()[0]
 print(pyarrow.get_include(), lib, os.path.basename(sorted(glob.glob(lib + "/libarrow.so.*") + glob.glob(lib + "/libarrow.*.dylib"))[0]), sep="\t")`)
 	if err != nil {
@@ -83,7 +84,7 @@ print(pyarrow.get_include(), lib, os.path.basename(sorted(glob.glob(lib + "/liba
 		compiler = "c++"
 	}
 	program = filepath.Join(dir, "messages")
-	_, err = output(compiler, "-std=c++20", "-Wno-deprecated-declarations", "-I"+parts[0], source,
+	_, err = peers.Output(compiler, "-std=c++20", "-Wno-deprecated-declarations", "-I"+parts[0], source,
 		filepath.Join(parts[1], parts[2]), "-Wl,-rpath,"+parts[1], "-o", program)
 	if err != nil {
 		return "", fmt.Errorf("a C++ compiler is needed, %s or what CXX names: %w", compiler, err)
@@ -171,7 +172,7 @@ func sparseTensors(random *rand.Rand) []layout.Tensor {
 		for i := range shape {
 			shape[i] = random.Int64N(7)
 		}
-		data := randomElements(random, dt, shape)
+		data := peers.RandomElements(random, dt, shape)
 		size := dt.Size()
 		for i := 0; i < len(data); i += size {
 			if random.IntN(3) > 0 {

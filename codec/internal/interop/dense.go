@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/tstore/tstore/codec"
+	"github.com/tstore/tstore/codec/internal/peers"
 	"github.com/tstore/tstore/layout"
 )
 
@@ -48,7 +49,7 @@ func compareDense(python, script, dir string) error {
 	if err := writeDense(dir); err != nil {
 		return err
 	}
-	line, err := output(python, script, "check", dir)
+	line, err := peers.Output(python, script, "check", dir)
 	if err != nil {
 		return err
 	}
@@ -56,20 +57,20 @@ func compareDense(python, script, dir string) error {
 	if err := json.Unmarshal([]byte(line), &checked); err != nil {
 		return fmt.Errorf("%s: %q: %w", script, line, err)
 	}
-	if err := atLeastOne("dense messages of tstore read by pyarrow", checked.Compared); err != nil {
+	if err := peers.AtLeastOne("dense messages of tstore read by pyarrow", checked.Compared); err != nil {
 		return err
 	}
-	if err := atLeastOne("messages of tstore walked by pyarrow's MessageReader", checked.Walked); err != nil {
+	if err := peers.AtLeastOne("messages of tstore walked by pyarrow's MessageReader", checked.Walked); err != nil {
 		return err
 	}
-	if _, err := output(python, script, "write", dir); err != nil {
+	if _, err := peers.Output(python, script, "write", dir); err != nil {
 		return err
 	}
 	read, err := readDense(dir)
 	if err != nil {
 		return err
 	}
-	return atLeastOne("dense messages of pyarrow read by tstore", read)
+	return peers.AtLeastOne("dense messages of pyarrow read by tstore", read)
 }
 
 // denseTensors yields tensors of every element type in every kind of order,
@@ -91,9 +92,9 @@ func denseTensors() []*layout.Dense {
 	shapes := [][]int64{{}, {0}, {5}, {0, 3}, {3, 0, 2}, {1, 4, 1}, {3, 4, 5}}
 	for _, dt := range types {
 		for _, shape := range shapes {
-			d, err := layout.NewDense(dt, shape, randomElements(random, dt, shape))
+			d, err := layout.NewDense(dt, shape, peers.RandomElements(random, dt, shape))
 			add(d, err)
-			add(layout.NewColumnMajor(dt, shape, randomElements(random, dt, shape)))
+			add(layout.NewColumnMajor(dt, shape, peers.RandomElements(random, dt, shape)))
 			if len(shape) > 0 {
 				add(d.WithDimNames([]string{"x", "größe", "z"}[:len(shape)]...))
 				add(d.Slice(0, shape[0]-1, -1, -1))
@@ -106,7 +107,7 @@ func denseTensors() []*layout.Dense {
 		for i := range shape {
 			shape[i] = random.Int64N(6)
 		}
-		d, err := layout.NewDense(dt, shape, randomElements(random, dt, shape))
+		d, err := layout.NewDense(dt, shape, peers.RandomElements(random, dt, shape))
 		if err != nil {
 			panic(err)
 		}
@@ -122,18 +123,6 @@ func denseTensors() []*layout.Dense {
 		add(d, nil)
 	}
 	return all
-}
-
-func randomElements(random *rand.Rand, dt layout.DType, shape []int64) []byte {
-	n, _ := layout.CheckedProduct(shape, int64(dt.Size()))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(random.Uint32())
-		if dt == layout.Bool {
-			b[i] &= 1
-		}
-	}
-	return b
 }
 
 // writeDense writes the messages, one by one and as a stream with control
