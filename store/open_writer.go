@@ -213,10 +213,11 @@ func (s *Store) takeUp(opened fileSet, newest *segment.File, r *replay) error {
 // later logs have overwritten or deleted, memory does not have what these logs say, but
 // their indexes have to: so they are read once more.
 func (s *Store) sealOld(r *replay) {
+	st := s.written // which changes as soon as the first one is sealed
 	for _, l := range s.live.sorted() {
 		if l.Kind == segment.KindLog && r.sealed[l.Number] == nil {
-			f := s.written.segs[l.Number]
-			s.sealer.start(sealJob{file: f, valid: l.Valid, last: s.written.logEnd(l.Number), table: s.written.open,
+			f := st.segs[l.Number]
+			s.sealer.start(sealJob{file: f, valid: l.Valid, last: st.logEnd(l.Number), table: st.open,
 				whole: func() (index.Table, error) { return r.alone(f, l.Valid) }})
 		}
 	}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -52,4 +53,38 @@ func TestLateSealsAreWhole(t *testing.T) {
 		closeStore(t, st)
 		must(t, compare(open(t, dir, &store.Options{ReadOnly: true}), want))
 	}
+}
+
+// TestManyLateSeals opens a store with several logs that can be sealed: while it looks
+// for the next one, those before it change what the store has.
+func TestManyLateSeals(t *testing.T) {
+	dir := filepath.Join(quickDir(t), "s")
+	st := open(t, dir, store.WithSealing(store.Options{SegmentSize: store.MinSegmentSize}, 1000, 1000))
+	want := contents{}
+	for i := range uint64(50) {
+		name := fmt.Sprint("tensor ", i)
+		want[name] = stored{tensor: stamped(i, 10)}
+		must(t, st.Put(name, want[name].tensor))
+		if i%5 == 4 {
+			must(t, store.Rotate(st))
+		}
+	}
+	closeStore(t, st)
+
+	st = open(t, dir, store.WithSealing(store.Options{SegmentSize: store.MinSegmentSize}, 2, 1000))
+	waitSealed(t, st, 0)
+	must(t, compare(st, want))
+	infos, err := st.Segments()
+	must(t, err)
+	sealed := 0
+	for _, s := range infos {
+		if s.Sealed {
+			sealed++
+		}
+	}
+	if sealed != 10 {
+		t.Errorf("%d of 10 full logs are sealed: %+v", sealed, infos)
+	}
+	closeStore(t, st)
+	must(t, compare(open(t, dir, &store.Options{ReadOnly: true}), want))
 }
