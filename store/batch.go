@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"sync"
 
 	"github.com/tstore/tstore/index"
 	"github.com/tstore/tstore/layout"
@@ -24,6 +25,9 @@ type batch struct {
 	buried  []*Entry   // the tombstones of the old names of renames
 	records []*encoded // in the order of the file; those with a file of their own included
 	size    int64      // bytes of the records that go into the log
+
+	summing  sync.Mutex
+	unsummed []*encoded // records whose checksums are still to be computed
 
 	attached []*sealedSegment // packages that become part of the store
 }
@@ -79,6 +83,9 @@ func (b *batch) put(r *encoded) error {
 		e.Offset = b.size // from the start of the batch, until it is placed
 		b.size += e.Length
 	}
+	if r.large != nil {
+		b.unsummed = append(b.unsummed, r)
+	}
 	b.edit.Set(e)
 	b.own[e.Name] = r.given
 	return nil
@@ -109,6 +116,9 @@ func (b *batch) rename(from, to string) error {
 	if err != nil {
 		return err
 	}
+	if err := b.sum(); err != nil { // the entry is copied
+		return err
+	}
 	old, err := at.describe(from)
 	if err != nil {
 		return err
@@ -133,6 +143,22 @@ func (b *batch) rename(from, to string) error {
 	b.ops = append(b.ops, segment.Op{Kind: segment.OpRename, Name: to, From: from})
 	b.targets = append(b.targets, &e)
 	b.buried = append(b.buried, tombstone)
+	return nil
+}
+
+// sum computes the checksums that are missing. Whoever looks at what the batch knows of
+// its tensors needs them, else they are computed while the batch is written.
+func (b *batch) sum() error {
+	b.summing.Lock() // several goroutines may look
+	defer b.summing.Unlock()
+	for i, r := range b.unsummed {
+		var err error
+		if r.entry.CRC, err = checksum(r.large); err != nil {
+			b.unsummed = b.unsummed[i:]
+			return fmt.Errorf("tensor %q: %w", r.entry.Name, err)
+		}
+	}
+	b.unsummed = nil
 	return nil
 }
 
@@ -165,6 +191,25 @@ func (b *batch) place(log *segment.File, start int64) error {
 	return nil
 }
 
+// writeAndSum is writeTo that computes missing checksums meanwhile. If there were any
+// they are in the operations now, and late is true.
+func (b *batch) writeAndSum(w io.Writer) (late bool, err error) {
+	if len(b.unsummed) == 0 {
+		return false, b.writeTo(w)
+	}
+	sum := beside(b.sum)
+	err = b.writeTo(w)
+	if failed := <-sum; err == nil {
+		err = failed
+	}
+	for i, e := range b.targets {
+		if e != nil && !e.Deleted {
+			b.ops[i].Location.CRC = e.CRC
+		}
+	}
+	return true, err
+}
+
 // writeTo writes the records that go into the log, in order.
 func (b *batch) writeTo(w io.Writer) error {
 	for _, r := range b.records {
@@ -172,12 +217,12 @@ func (b *batch) writeTo(w io.Writer) error {
 		switch {
 		case r.file != nil:
 		case r.large != nil:
-			_, err = r.large.WriteTo(w)
+			err = writeBorrowed(w, r.large)
 		default:
 			_, err = w.Write(r.bytes)
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("tensor %q: %w", r.entry.Name, err)
 		}
 	}
 	return nil

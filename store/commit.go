@@ -104,23 +104,28 @@ func (s *Store) append(b *batch) error {
 	if err := b.place(s.log.File, start); err != nil {
 		return err
 	}
-	record := segment.AppendCommit(nil, &segment.Commit{
+	commit := segment.Commit{
 		Seq:       b.seq,
 		DurableTo: s.group.durableTo(s.log),
 		UUID:      s.log.UUID,
 		Offset:    start + b.size,
 		Ops:       b.ops,
-	})
+	}
+	record := segment.AppendCommit(nil, &commit)
 	// Deletes may use the space that puts leave free.
 	reserve := len(b.records) > 0
 	s.clean = false
 	// While others wait for the disk anyway, the next sync writes this batch too.
 	hold := s.opts.Sync == SyncEveryCommit && s.group.busy()
 	err := s.log.Append(b.size+int64(len(record)), reserve, hold, func(w io.Writer) error {
-		if err := b.writeTo(w); err != nil {
+		late, err := b.writeAndSum(w)
+		if err != nil {
 			return err
 		}
-		_, err := w.Write(record)
+		if late {
+			record = segment.AppendCommit(record[:0], &commit)
+		}
+		_, err = w.Write(record)
 		return err
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ type encoded struct {
 	given layout.Tensor // as it was put
 	bytes []byte        // the whole record, if it is small
 	buf   *recordBuffer // that bytes lie in
-	large *codec.Record // otherwise
+	large *codec.Record // otherwise; its entry has no checksum before batch.sum
 	file  *segment.File // the segment of its own that it was written to, or nil
 }
 
@@ -94,10 +94,7 @@ func (s *Store) encodeUnchecked(name string, t layout.Tensor, attrs []layout.Att
 		r.bytes = record.AppendTo(r.buf.bytes[:0])
 		r.entry.CRC = segment.Checksum(r.bytes)
 	default:
-		r.large = record
-		for part := range record.Parts() {
-			r.entry.CRC = segment.UpdateChecksum(r.entry.CRC, part)
-		}
+		r.large = record // whose checksum is computed while it is written
 	}
 	if err != nil {
 		return nil, fmt.Errorf("tensor %q: %w", name, err)
@@ -162,20 +159,10 @@ func newEntry(name string, info *codec.Info, attrs []layout.Attr) *index.Entry {
 // writeOwn writes record to a new segment of its own. The file is durable when it
 // returns, and belongs to the store once a batch names it.
 func (s *Store) writeOwn(r *encoded, record *codec.Record) error {
-	type result struct {
-		crc uint32
-		err error
-	}
-	beside := make(chan result, 1)
-	go func() {
-		crc, err := checksumBorrowed(func() (sum uint32) {
-			for part := range record.Parts() {
-				sum = segment.UpdateChecksum(sum, part)
-			}
-			return sum
-		})
-		beside <- result{crc, err}
-	}()
+	sum := beside(func() (err error) {
+		r.entry.CRC, err = checksum(record)
+		return err
+	})
 	header := &segment.Header{
 		Kind:    segment.KindData,
 		StoreID: s.id,
@@ -183,21 +170,46 @@ func (s *Store) writeOwn(r *encoded, record *codec.Record) error {
 		Number:  s.nextNumber.Add(1) - 1,
 	}
 	f, err := segment.Create(s.opts.fs, s.segmentsDir(), header, func(w io.Writer) error {
-		_, err := record.WriteTo(w)
-		return err
+		return writeBorrowed(w, record)
 	})
-	sum := <-beside
+	failed := <-sum
 	if err != nil {
 		return err
 	}
 	r.file = f
-	if sum.err != nil {
+	if failed != nil {
 		s.discard(r)
-		return sum.err
+		return failed
 	}
-	r.entry.CRC = sum.crc
 	r.entry.Segment, r.entry.Offset = header.Number, f.HeaderLen
 	return nil
+}
+
+// checksum is that of a record, whose tensor is borrowed.
+func checksum(record *codec.Record) (sum uint32, err error) {
+	err = borrowed(func() error {
+		for part := range record.Parts() {
+			sum = segment.UpdateChecksum(sum, part)
+		}
+		return nil
+	})
+	return sum, err
+}
+
+// writeBorrowed writes a record, whose tensor is borrowed.
+func writeBorrowed(w io.Writer, record *codec.Record) error {
+	return borrowed(func() error {
+		_, err := record.WriteTo(w)
+		return err
+	})
+}
+
+// beside runs fn while the caller does something else and then receives what fn has
+// returned.
+func beside(fn func() error) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- fn() }()
+	return done
 }
 
 // discard removes the segment of its own that r may have, whose batch has come to

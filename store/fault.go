@@ -50,14 +50,18 @@ func guarded(f *segment.File, name string, fn func() error) (err error) {
 	return fn()
 }
 
-// checksumBorrowed computes something over memory that the caller of a put has lent,
-// which may be a map too, in a goroutine that is not the caller's.
-func checksumBorrowed(fn func() uint32) (sum uint32, err error) {
+// borrowed runs fn, which reads memory that the caller of a put has lent. That may be
+// a map too; if it can't be read that is an error, in whichever goroutine fn runs.
+func borrowed(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if x, ok := recover().(fault); ok {
-			err = fmt.Errorf("the memory of the tensor can't be read: %w", x)
+		switch p := recover().(type) {
+		case nil:
+		case fault:
+			err = fmt.Errorf("the memory of the tensor can't be read: %w", p)
+		default:
+			panic(p)
 		}
 	}()
-	return fn(), nil
+	return fn()
 }

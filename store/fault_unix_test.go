@@ -3,10 +3,13 @@
 package store_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"testing"
+
+	"github.com/edsrzf/mmap-go"
 
 	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
@@ -85,4 +88,46 @@ func TestFileCutWhileOpen(t *testing.T) {
 	wantError(t, err, store.ErrCorrupt, path, `"x"`)
 	err = st.View(func(tx *store.Tx) error { _, err := tx.Get("x"); return err })
 	wantError(t, err, store.ErrCorrupt, path, `"x"`)
+}
+
+// TestLateChecksumOfLostMemory puts a tensor in a map of a file that is cut short
+// before its checksum is computed: the batch comes to nothing, and the store goes on.
+func TestLateChecksumOfLostMemory(t *testing.T) {
+	dir := quickDir(t)
+	st := open(t, dir, nil)
+	must(t, st.Put("before", stamped(1, 10)))
+	path := filepath.Join(quickDir(t), "source")
+	must(t, os.WriteFile(path, make([]byte, 200_000*8), 0o666))
+	f, err := os.Open(path)
+	must(t, err)
+	defer f.Close()
+	m, err := mmap.Map(f, mmap.RDONLY, 0)
+	must(t, err)
+	defer m.Unmap()
+	lost, err := layout.NewDense(layout.Int64, []int64{200_000}, m)
+	must(t, err)
+	fails := func(fn func(tx *store.Tx) error) {
+		t.Helper()
+		err := st.Update(fn)
+		if err == nil || errors.Is(err, store.ErrOutcomeUnknown) {
+			t.Fatalf("a batch with memory that can't be read: %v", err)
+		}
+	}
+	must(t, st.Put("intact", lost))
+	must(t, st.Delete("intact"))
+	must(t, os.Truncate(path, 8192))
+	fails(func(tx *store.Tx) error {
+		must(t, tx.Put("lost", lost))
+		return tx.Put("beside", stamped(2, 10))
+	})
+	fails(func(tx *store.Tx) error {
+		must(t, tx.Put("lost", lost))
+		_, err := tx.Stat("lost")
+		return err
+	})
+	must(t, st.Put("after", stamped(3, 10)))
+	want := contents{"before": {tensor: stamped(1, 10)}, "after": {tensor: stamped(3, 10)}}
+	must(t, compare(st, want))
+	closeStore(t, st)
+	must(t, compare(open(t, dir, nil), want))
 }

@@ -63,6 +63,11 @@ func (tx *Tx) Stat(name string) (e *Entry, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if tx.batch != nil {
+		if err := tx.batch.sum(); err != nil {
+			return nil, err
+		}
+	}
 	return at.describe(name)
 }
 
@@ -77,6 +82,10 @@ func (tx *Tx) List(prefix string) iter.Seq2[*Entry, error] {
 		}
 		st := tx.state
 		if tx.batch != nil {
+			if err := tx.batch.sum(); err != nil {
+				yield(nil, err)
+				return
+			}
 			st = tx.batch.state()
 		}
 		for e, err := range st.list(prefix) {
