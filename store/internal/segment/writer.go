@@ -1,12 +1,14 @@
 package segment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // chunkSize is the unit in which files are written, in bytes. Writes of at least
@@ -22,9 +24,10 @@ const chunkSize = 4 << 20
 // If it is eager, what is written begins to go to the disk while more is written, so
 // that a sync at the end has less left to wait for. A steady file does that by itself.
 type writer struct {
-	raw RawFile
-	off int64 // file offset of the next byte to go out
-	buf []byte
+	raw    RawFile
+	off    int64 // file offset of the next byte to go out
+	buf    []byte
+	pieces *pieces // by which chunks are written; nil stands for &writing
 
 	eager   bool
 	waiting int64 // bytes written that have not begun to go to the disk
@@ -67,11 +70,24 @@ func (w *writer) Flush() error {
 	return err
 }
 
-// put writes p in pieces of a chunk: the kernel allocates one huge page for a
-// write of that size, and a signal gets its turn in between.
+// put writes p chunk by chunk, so that a signal gets its turn in between.
 func (w *writer) put(p []byte) error {
+	pieces := cmp.Or(w.pieces, &writing)
+	for len(p) >= chunkSize {
+		size, start := pieces.next(), time.Now()
+		if err := w.cut(p[:chunkSize], size); err != nil {
+			return err
+		}
+		pieces.took(size, time.Since(start))
+		p = p[chunkSize:]
+	}
+	return w.cut(p, chunkSize)
+}
+
+// cut writes p by writes of size bytes.
+func (w *writer) cut(p []byte, size int) error {
 	for len(p) > 0 {
-		piece := p[:min(len(p), chunkSize)]
+		piece := p[:min(len(p), size)]
 		n, err := w.raw.WriteAt(piece, w.off)
 		w.off += int64(n)
 		if errors.Is(err, syscall.EFBIG) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -29,8 +30,11 @@ func (f *memoryFile) WriteAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
+func neverSlow() *pieces { return &pieces{slow: math.MaxInt64} }
+
 // TestWriterChunks writes in pieces of all sizes: what arrives is the same, and all
-// writes but the first and the last are whole chunks at multiples of their size.
+// writes but the first and the last are whole chunks at multiples of their size. If
+// chunks are slow to write, all but the first of them are cut into pieces.
 func TestWriterChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	content := make([]byte, 3*chunkSize+12_345)
@@ -43,7 +47,7 @@ func TestWriterChunks(t *testing.T) {
 				continue // slow, and the same
 			}
 			f := &memoryFile{fail: -1}
-			w := &writer{raw: f, off: start}
+			w := &writer{raw: f, off: start, pieces: neverSlow()}
 			for b := content; len(b) > 0; b = b[min(piece, len(b)):] {
 				p := b[:min(piece, len(b))]
 				if n, err := w.Write(p); n != len(p) || err != nil {
@@ -62,6 +66,24 @@ func TestWriterChunks(t *testing.T) {
 					t.Errorf("start %d, pieces of %d: write %d of %d is %d bytes at %d", start, piece, i, len(f.writes), x[1], x[0])
 				}
 			}
+			slow := &memoryFile{fail: -1}
+			w = &writer{raw: slow, off: start, pieces: &pieces{slow: -1}}
+			if _, err := w.Write(content); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(slow.b[start:], content) {
+				t.Errorf("start %d, slow: other bytes arrive", start)
+			}
+			count := map[int64]int{}
+			for _, x := range slow.writes {
+				count[x[1]]++
+			}
+			if count[chunkSize] != 1 || count[pieceSize] < chunkSize/pieceSize {
+				t.Errorf("start %d, slow: %d writes of a chunk and %d of a piece", start, count[chunkSize], count[pieceSize])
+			}
 		}
 	}
 }
@@ -72,7 +94,7 @@ func TestWriterFails(t *testing.T) {
 	content := make([]byte, 3*chunkSize)
 	for n := range 4 {
 		f := &memoryFile{fail: n}
-		w := &writer{raw: f, off: 640}
+		w := &writer{raw: f, off: 640, pieces: neverSlow()}
 		_, err := w.Write(content)
 		if err == nil {
 			err = w.Flush()
