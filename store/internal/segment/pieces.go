@@ -8,7 +8,7 @@ import (
 const (
 	// pieceSize is the size of the writes that a chunk is cut into while huge pages are slow
 	// to get, in bytes.
-	pieceSize = 1 << 20
+	pieceSize = 512 << 10
 	// slowChunk is 1.4 GB/s. With pages at hand it is 4 GB/s and more, else 0.4 to 1.
 	slowChunk = 3 * time.Millisecond
 	// For so many chunks, at least and at most, no other is then written at once.
