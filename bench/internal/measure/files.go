@@ -8,8 +8,9 @@ import (
 
 // The plain work that stores and packages are compared with.
 
-// pieceSize is how much the plain writer hands to the kernel at once.
-const pieceSize = 4 << 20
+// pieceSize is how much the plain writer hands to the kernel at once. Larger pieces can be much
+// slower, in a virtual machine that has to get memory for huge pages from its host.
+const pieceSize = 512 << 10
 
 // WriteFile writes data to a new file in pieces and syncs it.
 func WriteFile(name string, data []byte) error {
