@@ -203,11 +203,10 @@ func (c *conversion) acrossToCOO(d, view *Dense) (r COO, err error) {
 	if err := c.acrossToLines(lines, f, view); err != nil {
 		return r, err
 	}
-	if r.indices, err = c.roomMatrix(c.oldIndices[0], f.n, 2, workType(c.opts.Indices, largestCoordinate(d.shape), uint64(max(f.n, 2)))); err != nil {
+	lines.shape, lines.nnz = d.shape, f.n
+	if r.indices, _, err = c.rowCoordinates(lines); err != nil {
 		return r, err
 	}
-	lineCoordinates(r.indices, lines.indptr, lines.indices, 0, d.shape[0])
 	r.data, r.canonical = lines.data, true
-	r.indices, err = c.finishIndex(r.indices, c.opts.Indices, uint64(max(f.n, 2)))
-	return r, err
+	return r, nil
 }

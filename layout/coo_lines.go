@@ -2,65 +2,6 @@ package layout
 
 import "unsafe"
 
-// lineCoordinates writes the coordinates of the elements in rows from to to−1 of a matrix that is kept row by row to
-// their places in an index matrix.
-func lineCoordinates(dst, indptr, indices Index, from, to int64) {
-	switch indices.typ.Size() {
-	case 1:
-		lineCoordinatesFrom(dst, indptr, indices.data, from, to)
-	case 2:
-		lineCoordinatesFrom(dst, indptr, words[uint16](indices.data), from, to)
-	case 4:
-		lineCoordinatesFrom(dst, indptr, words[uint32](indices.data), from, to)
-	default:
-		lineCoordinatesFrom(dst, indptr, words[uint64](indices.data), from, to)
-	}
-}
-
-func lineCoordinatesFrom[I indexWord](dst, indptr Index, indices []I, from, to int64) {
-	switch dst.typ.Size() {
-	case 1:
-		linePairs[uint8](dst, indptr, indices, from, to)
-	case 2:
-		linePairs[uint16](dst, indptr, indices, from, to)
-	case 4:
-		linePairs[uint32](dst, indptr, indices, from, to)
-	default:
-		linePairs[uint64](dst, indptr, indices, from, to)
-	}
-}
-
-func linePairs[O, I indexWord](x, indptr Index, indices []I, from, to int64) {
-	if len(indices) == 0 {
-		return
-	}
-	dst := unsafe.Slice((*[2]O)(unsafe.Pointer(unsafe.SliceData(x.data))), len(indices))
-	var buf lineBuffer
-	start, line := indptr.At(from), O(from)
-	for first := from + 1; first <= to; first += int64(len(buf)) {
-		for _, stop := range indptr.chunk(buf[:min(int64(len(buf)), to+1-first)], first) {
-			columns := indices[start:stop]
-			pairs := dst[start:stop][:len(columns)]
-			for k, j := range columns {
-				pairs[k] = [2]O{line, O(j)}
-			}
-			start = stop
-			line++
-		}
-	}
-}
-
-// coordinatesTogether makes r the elements of a matrix that is kept row by row, by so many goroutines.
-func coordinatesTogether(r COO, t *compressed, workers int) {
-	inParallel(workers, func(i int) {
-		from, to := t.indptr.part(i, workers)
-		lineCoordinates(r.indices, t.indptr, t.indices, from, to)
-		width := uint64(t.dtype.width)
-		start, stop := t.indptr.At(from)*width, t.indptr.At(to)*width
-		copy(r.data[start:stop], t.data[start:stop])
-	})
-}
-
 // lines writes the columns of the elements of a matrix to indices, and where its rows begin and end to indptr. It makes
 // sure that every coordinate lies inside the shape and reports whether the elements are in lexicographic order and
 // none is stored twice; if not, what it has written is of no use.

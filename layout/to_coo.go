@@ -1,5 +1,11 @@
 package layout
 
+import (
+	"slices"
+
+	"github.com/tstore/tstore/vec"
+)
+
 // toCOO returns a tensor as a COO.
 func (c *conversion) toCOO(t Tensor) (COO, error) {
 	switch t := t.(type) {
@@ -13,6 +19,10 @@ func (c *conversion) toCOO(t Tensor) (COO, error) {
 		if ordered || c.opts.Duplicates == DuplicatesDefault {
 			return c.copyCOO(t, ordered)
 		}
+	case *CSR:
+		if r, ok, err := c.rowsToCOO(&t.compressed); ok || err != nil {
+			return r, err
+		}
 	default:
 		from, axis, err := c.lineSource(t)
 		if err != nil {
@@ -20,7 +30,14 @@ func (c *conversion) toCOO(t Tensor) (COO, error) {
 		}
 		// Rows that hold nothing would take too much memory on the way.
 		if from != nil && (axis == 0 || from.shape[0]/4 <= from.nnz+from.shape[1]) {
-			return c.linesToCOO(from, axis)
+			if axis == 1 {
+				if err := c.turn(from, axis); err != nil {
+					return COO{}, err
+				}
+				from = &c.turned
+			}
+			r, _, err := c.rowsToCOO(from)
+			return r, err
 		}
 	}
 	e, err := c.entriesOf(t, naturalOrder(len(t.Shape())))
@@ -30,31 +47,73 @@ func (c *conversion) toCOO(t Tensor) (COO, error) {
 	return e.coo(c, t.DType(), t.Shape())
 }
 
-// linesToCOO returns the elements of a matrix with lines along axis, which are in order, as a COO.
-func (c *conversion) linesToCOO(t *compressed, axis int) (r COO, err error) {
-	fit := uint64(max(t.nnz, 2))
-	typ := workType(c.opts.Indices, largestCoordinate(t.shape), fit)
-	if axis == 1 {
-		if err := c.turn(t, axis); err != nil {
-			return r, err
-		}
-		t = &c.turned
-	}
-	if r.indices, err = c.roomMatrix(c.oldIndices[0], t.nnz, 2, typ); err != nil {
-		return r, err
+// rowsToCOO returns the elements of a matrix in rows as a COO. It is not ok if the index arrays are not valid, or not in order.
+func (c *conversion) rowsToCOO(t *compressed) (r COO, ok bool, err error) {
+	left := c.left
+	if t.checkPointers() != nil {
+		return r, false, nil
 	}
 	if r.data, err = c.room(c.oldData, int64(len(t.data)), 1); err != nil {
-		return r, err
+		return r, false, err
+	}
+	if r.indices, ok, err = c.rowCoordinates(t); !ok || err != nil {
+		c.left = left
+		return r, false, err
+	}
+	copyTogether(r.data, t.data, c.workers(t.nnz*leafBytes))
+	r.canonical = true
+	return r, true, nil
+}
+
+// rowCoordinates returns the coordinates of a matrix in rows, whose indptr must be valid. It is not ok if its indices are not, or not in
+// order.
+func (c *conversion) rowCoordinates(t *compressed) (x Index, ok bool, err error) {
+	fit := uint64(max(t.nnz, 2))
+	if x, err = c.roomMatrix(c.oldIndices[0], t.nnz, 2, workType(c.opts.Indices, largestCoordinate(t.shape), fit)); err != nil {
+		return x, false, err
 	}
 	if workers := c.workers(t.nnz * leafBytes); workers > 1 {
-		coordinatesTogether(r, t, workers)
+		ok = t.coordinatesTogether(x, workers)
 	} else {
-		lineCoordinates(r.indices, t.indptr, t.indices, 0, t.indptr.Len()-1)
-		copy(r.data, t.data)
+		ok = t.coordinates(x, 0, t.shape[0])
 	}
-	r.canonical = true
-	r.indices, err = c.finishIndex(r.indices, c.opts.Indices, fit)
-	return r, err
+	if !ok {
+		return x, false, nil
+	}
+	x, err = c.finishIndex(x, c.opts.Indices, fit)
+	return x, err == nil, err
+}
+
+// coordinates writes the coordinates of the elements in rows from to to−1 to their places in an index matrix, and reports whether
+// their columns are in order and inside the matrix.
+func (t *compressed) coordinates(x Index, from, to int64) bool {
+	indptr := t.indptr.Slice(from, to+1)
+	return vec.LineCoords(x.data, x.typ.kernel(), indptr.data, indptr.typ.kernel(), t.indices.data, t.indices.typ.kernel(), uint64(from), uint64(t.shape[1]))
+}
+
+// coordinatesTogether is coordinates of all rows by so many goroutines.
+func (t *compressed) coordinatesTogether(x Index, workers int) bool {
+	results := make([]bool, workers)
+	inParallel(workers, func(i int) {
+		from, to := t.indptr.part(i, workers)
+		results[i] = t.coordinates(x, from, to)
+	})
+	return !slices.Contains(results, false)
+}
+
+// copyTogether is copy by so many goroutines.
+func copyTogether(dst, src []byte, workers int) {
+	if workers == 1 {
+		copy(dst, src)
+		return
+	}
+	inParallel(workers, func(i int) {
+		from, to := len(src)/workers*i, len(src)/workers*(i+1)
+		if i == workers-1 {
+			to = len(src)
+		}
+		copy(dst[from:to], src[from:to])
+	})
 }
 
 // copyCOO copies a COO element by element.

@@ -29,6 +29,12 @@ func compactLines(values, rows []byte, cursors []uint64, lines []byte, e Elem, b
 // copyPast copies to a part of an output that is written from one end to the other: what are whole cache lines of
 // it, past the caches.
 func copyPast(dst, src []byte) {
+	var none [4]uintptr
+	copyPastAhead(dst, src, &none)
+}
+
+// copyPastAhead is copyPast that prefetches as streamCopy does.
+func copyPastAhead(dst, src []byte, next *[4]uintptr) {
 	src = src[:len(dst)]
 	if len(dst) < 512 {
 		copy(dst, src)
@@ -37,9 +43,8 @@ func copyPast(dst, src []byte) {
 	head := int(-uintptr(unsafe.Pointer(&dst[0])) & 63)
 	copy(dst[:head], src)
 	dst, src = dst[head:], src[head:]
-	var none [4]uintptr
 	whole := len(dst) &^ 63
-	streamCopy(dst[:whole], src, &none)
+	streamCopy(dst[:whole], src, next)
 	copy(dst[whole:], src[whole:])
 }
 

@@ -201,6 +201,47 @@ func TestGuardPairKeys(t *testing.T) {
 	}
 }
 
+func TestGuardLineCoords(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	src, out := newGuard(t, "indices", 2), newGuard(t, "coords", 3)
+	for _, ix := range []Index{U8, U16, I32, I64} {
+		for _, ct := range []Index{I32, I64} {
+			for _, n := range []int{1, 2, 15, 16, 17, 18, 33, 34, 64, 130, 200} {
+				// Lines of 1, 2, 3 … and of all that is left.
+				pointers := []uint64{0}
+				var indices, want []byte
+				for line, at := 0, 0; at < n; line++ {
+					stop := min(at+line+1, n)
+					if line == 9 {
+						stop = n
+					}
+					for k := range stop - at {
+						indices = appendIndex(indices, ix, uint64(k))
+						want = appendIndex(appendIndex(want, ct, uint64(line)), ct, uint64(k))
+					}
+					at = stop
+					pointers = append(pointers, uint64(at))
+				}
+				eachVersion(func(v Version) {
+					placements(func(align int, atEnd bool) {
+						what := func() string {
+							return fmt.Sprintf("%v: coordinates of %d indices of %v as %v at alignment %d, at end %v", v, n, ix, ct, align, atEnd)
+						}
+						defer faults(t, what)
+						in := src.place(len(indices), align, atEnd)
+						copy(in, indices)
+						coords := out.place(len(want), (align*7)%64, atEnd)
+						if !LineCoords(coords, ct, Bytes(pointers), U64, in, ix, 0, 200) || !bytes.Equal(coords, want) {
+							t.Fatalf("%s: wrong coordinates", what())
+						}
+						out.check(t, len(want), (align*7)%64, atEnd, what)
+					})
+				})
+			}
+		}
+	}
+}
+
 func TestGuardCompact(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	src, values, positions := newGuard(t, "src", 2), newGuard(t, "values", 2), newGuard(t, "positions", 2)

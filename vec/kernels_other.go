@@ -56,6 +56,8 @@ func compactLines(values, rows []byte, cursors []uint64, lines []byte, e Elem, b
 
 func copyPast(dst, src []byte) { copy(dst, src) }
 
+func copyPastAhead(dst, src []byte, next *[4]uintptr) { copy(dst, src) }
+
 func placeAny(values, rows []byte, cursors *[1 << bucketBits]uint64, keys []byte, ksize int, src []byte, size, psize int, shift uint) {
 	placeGo(values, rows, cursors, keys, ksize, src, size, psize, shift)
 }
@@ -81,4 +83,8 @@ func histogramAny(counts []int64, edges []float64, src []byte, e Elem, inside bo
 
 func pairKeysAny(keys []uint64, pairs []byte, size int, factors [2]uint64, most *[4]uint64) (done int) {
 	return 0
+}
+
+func coordsAny(dst []byte, osize int, src []byte, isize int, ends []uint64, at, line, last, room uint64) bool {
+	return coordsGo(dst, osize, src, isize, ends, at, line, last)
 }

@@ -40,6 +40,7 @@ func main() {
 		{".", "vec", "drop", dropKernels},
 		{".", "vec", "moments", momentsKernels},
 		{".", "vec", "pairs", pairsKernels},
+		{".", "vec", "lines", linesKernels},
 		{"../bench/vec", "main", "read", readKernels},
 	} {
 		if err := write(filepath.Join(*dir, f.folder), f.pkg, f.name, f.make); err != nil {
