@@ -77,6 +77,13 @@ var mutants = []mutant{
 		pkg:  "store", tests: "TestSyncBeforeAcknowledgement",
 	},
 	{
+		what: "a commit record does not wait for the checksums that are computed beside",
+		file: "store/commit.go",
+		old:  "\t\tif late {\n",
+		new:  "\t\tif late && false {\n",
+		pkg:  "store", tests: "TestLateChecksums",
+	},
+	{
 		what: "the catalog knows batches that are not on disk",
 		file: "store/commit.go",
 		old:  "\tchanged := b.changes()\n",
