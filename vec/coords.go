@@ -43,44 +43,89 @@ func CompactCoords(values, coords []byte, t Index, src []byte, e Elem, dims []ui
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
 	w.set(dims)
+	var p *past
+	row, direct := ndim*psize, psize >= 4 && hasRows(ndim, psize)
 	for consumed < n {
 		at := first + uint64(consumed)
 		m := w.shape.slabAt(at, n-consumed)
-		c, k := compactAny(values[written*size:room*size], Bytes(w.positions[slack:]), U16,
-			src[consumed*size:(consumed+m)*size], e, 0)
+		out := values[written*size : room*size]
+		if p != nil {
+			m, out = min(m, p.len), p.values.next()
+		}
+		c, k := compactAny(out, Bytes(w.positions[slack:]), U16, src[consumed*size:(consumed+m)*size], e, 0)
 		if k > 0 {
 			w.shape.coordinates(w.start, at)
-			w.coords(coords[written*ndim*psize:(written+k)*ndim*psize], psize, k)
+			w.divide(k)
+			if p != nil {
+				p.values.put(k*size, fetch{})
+				w.coordsPast(&p.places, psize, k)
+			} else {
+				w.coords(coords[written*row:(written+k)*row], psize, 0, k, false)
+			}
 		}
 		consumed, written = consumed+c, written+k
 		if c < m {
 			break
 		}
+		if direct {
+			p = p.after(m, k, values[written*size:], size, coords[written*row:], row, true)
+		}
 	}
+	p.end()
 	return consumed, written
 }
 
 // longRow is how long the rows of a matrix must be that each is worth a call.
 const longRow = 512
 
-// coords writes the coordinates of the n nonzeros at w.positions, in a slab that begins at w.start.
-func (w *workspace) coords(dst []byte, psize, n int) {
-	ndim := len(w.shape.dims)
-	for a := ndim - 1; a > w.shape.top; a-- {
+// divide makes of the n positions in w, which are in a slab that begins at w.start, what changes of coordinates.
+func (w *workspace) divide(n int) {
+	for a := len(w.shape.dims) - 1; a > w.shape.top; a-- {
 		w.split(&w.positions, n, a, w.start[a])
 	}
-	if rowsAny(w, dst, psize, n) {
+}
+
+// coordsPast writes the coordinates of the n nonzeros in w past the caches. Those that share a line with others, which come
+// before or later, go through the stage.
+func (w *workspace) coordsPast(o *outlet, psize, n int) {
+	row := len(w.shape.dims) * psize
+	staged := func(from, to int) {
+		for ; from < to; from += 64 {
+			m := min(to-from, 64)
+			w.coords(o.next()[:m*row], psize, from, from+m, false)
+			o.put(m*row, fetch{})
+		}
+	}
+	head, tail := 0, n
+	for head < n && (o.held+head*row)%64 != 0 {
+		head++
+	}
+	staged(0, head)
+	for tail > head && (tail-head)*row%64 != 0 {
+		tail--
+	}
+	if tail > head {
+		bytes := (tail - head) * row
+		w.coords(o.out[:bytes], psize, head, tail, true)
+		o.out = o.out[bytes:]
+	}
+	staged(tail, n)
+}
+
+// coords writes the coordinates of nonzeros from to to−1 in w.
+func (w *workspace) coords(dst []byte, psize, from, to int, past bool) {
+	if rowsAny(w, dst, psize, from, to, past) {
 		return
 	}
 	switch psize {
 	case 1:
-		rowsGo(w, dst, n)
+		rowsGo(w, dst, from, to)
 	case 2:
-		rowsGo(w, view[uint16](dst), n)
+		rowsGo(w, view[uint16](dst), from, to)
 	case 4:
-		rowsGo(w, view[uint32](dst), n)
+		rowsGo(w, view[uint32](dst), from, to)
 	default:
-		rowsGo(w, view[uint64](dst), n)
+		rowsGo(w, view[uint64](dst), from, to)
 	}
 }
 
@@ -96,12 +141,12 @@ func (w *workspace) axis(a int) (changes *lane16, start uint64) {
 	return w.remains[a], 0
 }
 
-func rowsGo[P uint8 | uint16 | uint32 | uint64](w *workspace, dst []P, n int) {
+func rowsGo[P uint8 | uint16 | uint32 | uint64](w *workspace, dst []P, from, to int) {
 	ndim := len(w.shape.dims)
 	for a := range ndim {
 		changes, start := w.axis(a)
 		base := P(start)
-		c := changes[slack : slack+n]
+		c := changes[slack+from : slack+to]
 		out := dst[a:]
 		if a < w.shape.top {
 			for i := range c {

@@ -18,10 +18,14 @@ func splitAny(q, r *lane16, n int, start uint64, m magic) {
 // rowsLen is how many rows of coordinates are made at a time in 2-byte integers, and then widened.
 const rowsLen = 512
 
-// rowsAny writes rows of coordinates if there is a kernel for it, and says so.
-func rowsAny(w *workspace, dst []byte, psize, n int) bool {
+// hasRows reports whether there is a kernel for rows of so many coordinates, which can write past the caches if they have 4 or
+// 8 bytes.
+func hasRows(ndim, psize int) bool { return Active() >= AVX512 && psize > 1 && ndim <= 6 }
+
+// rowsAny writes rows of coordinates if there is a kernel for it, and says so. What is past the caches begins at a cache line.
+func rowsAny(w *workspace, dst []byte, psize, from, to int, past bool) bool {
 	ndim := len(w.shape.dims)
-	if Active() < AVX512 || psize == 1 || ndim > 6 || n < 8 {
+	if !hasRows(ndim, psize) || to-from < 8 {
 		return false
 	}
 	if len(w.rows) < rowsLen*ndim {
@@ -30,16 +34,20 @@ func rowsAny(w *workspace, dst []byte, psize, n int) bool {
 	w.axes = w.axes[:0]
 	for a := range ndim {
 		changes, _ := w.axis(a)
-		w.axes = append(w.axes, &changes[slack])
+		w.axes = append(w.axes, &changes[slack+from])
 	}
 	w.setPattern(psize)
-	for done := 0; done < n; done += rowsLen {
-		m := min(n-done, rowsLen)
+	for done := 0; done < to-from; done += rowsLen {
+		m := min(to-from-done, rowsLen)
 		interleaveAVX512(&w.rows[0], &w.axes[0], ndim, m)
 		for a := range w.axes {
 			w.axes[a] = (*uint16)(unsafe.Add(unsafe.Pointer(w.axes[a]), 2*m))
 		}
-		widenAddAVX512(&dst[done*ndim*psize], &w.rows[0], m*ndim, psize, w.pattern)
+		if past {
+			widenPastAVX512(&dst[done*ndim*psize], &w.rows[0], m*ndim, psize, w.pattern)
+		} else {
+			widenAddAVX512(&dst[done*ndim*psize], &w.rows[0], m*ndim, psize, w.pattern)
+		}
 	}
 	return true
 }
@@ -106,6 +114,16 @@ func widenAddAVX512(dst *byte, src *uint16, n, size int, pattern []byte) {
 	}
 }
 
+func widenPastAVX512(dst *byte, src *uint16, n, size int, pattern []byte) {
+	if size == 4 {
+		ran("widenPast2to4AVX512")
+		widenPast2to4AVX512(dst, src, n, &pattern[0], len(pattern))
+		return
+	}
+	ran("widenPast2to8AVX512")
+	widenPast2to8AVX512(dst, src, n, &pattern[0], len(pattern))
+}
+
 // pairsAny is CompactCoords for a matrix, row by row, as far as there is a kernel for it and room for what
 // it may need; the rest is left.
 func pairsAny(values, coords []byte, psize, room int, src []byte, e Elem, cols, first uint64) (consumed, written int) {
@@ -114,19 +132,28 @@ func pairsAny(values, coords []byte, psize, room int, src []byte, e Elem, cols, 
 		return 0, 0
 	}
 	n := len(src) / size
-	for consumed < n {
+	var p *past
+	for m := probeLen; consumed < n; m = piece / size {
 		at := first + uint64(consumed)
 		row, col := at/cols, at%cols
-		for stop := consumed + int(min(uint64(n-consumed), cols-col)); consumed < stop; {
-			m := min(stop-consumed, piece/size)
-			c, k := compactPairs(e, ptr(values, written*size), ptr(coords, 2*written*psize), psize, room-written,
+		m = int(min(uint64(m), uint64(n-consumed), cols-col))
+		var c, k int
+		if p == nil {
+			c, k = compactPairs(e, ptr(values, written*size), ptr(coords, 2*written*psize), psize, room-written,
 				&src[consumed*size], m, row, col)
-			consumed, written, col = consumed+c, written+k, col+uint64(c)
-			if c < m {
-				return consumed, written
-			}
+		} else {
+			m = min(m, p.len)
+			c, k = compactPairs(e, &p.values.next()[0], &p.places.next()[0], psize, m+pastSlack, &src[consumed*size], m, row, col)
+			p.values.put(k*size, fetch{})
+			p.places.put(2*k*psize, fetchNext(src, (consumed+m)*size, m*size))
 		}
+		consumed, written = consumed+c, written+k
+		if c < m {
+			break
+		}
+		p = p.after(m, k, values[written*size:], size, coords[2*written*psize:], 2*psize, false)
 	}
+	p.end()
 	return consumed, written
 }
 

@@ -770,6 +770,84 @@ done23:
 	VZEROUPPER
 	RET
 
+// func widenPast2to4AVX512(dst *byte, src *uint16, n int, pattern *byte, period int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·widenPast2to4AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ pattern+24(FP), BX
+	MOVQ period+32(FP), SI
+	XORQ DI, DI
+	XORQ R8, R8
+
+loop24:
+	CMPQ      DX, $0x10
+	JL        tail25
+	VPMOVZXWD (CX), Z0
+	VPADDD    (BX)(DI*1), Z0, Z0
+	VMOVNTDQ  Z0, (AX)
+	ADDQ      $0x40, DI
+	CMPQ      DI, SI
+	CMOVQGE   R8, DI
+	ADDQ      $0x20, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DX
+	JMP       loop24
+
+tail25:
+	TESTQ       DX, DX
+	JE          done26
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXWD.Z (CX), K1, Z0
+	VPADDD      (BX)(DI*1), Z0, Z0
+	VMOVDQU32   Z0, K1, (AX)
+
+done26:
+	VZEROUPPER
+	RET
+
+// func widenPast2to8AVX512(dst *byte, src *uint16, n int, pattern *byte, period int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·widenPast2to8AVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ pattern+24(FP), BX
+	MOVQ period+32(FP), SI
+	XORQ DI, DI
+	XORQ R8, R8
+
+loop27:
+	CMPQ      DX, $0x08
+	JL        tail28
+	VPMOVZXWQ (CX), Z0
+	VPADDQ    (BX)(DI*1), Z0, Z0
+	VMOVNTDQ  Z0, (AX)
+	ADDQ      $0x40, DI
+	CMPQ      DI, SI
+	CMOVQGE   R8, DI
+	ADDQ      $0x10, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x08, DX
+	JMP       loop27
+
+tail28:
+	TESTQ       DX, DX
+	JE          done29
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVQ       SI, K1
+	VPMOVZXWQ.Z (CX), K1, Z0
+	VPADDQ      (BX)(DI*1), Z0, Z0
+	VMOVDQU64   Z0, K1, (AX)
+
+done29:
+	VZEROUPPER
+	RET
+
 DATA iota32<>+0(SB)/8, $0x0003000200010000
 DATA iota32<>+8(SB)/8, $0x0007000600050004
 DATA iota32<>+16(SB)/8, $0x000b000a00090008
@@ -792,9 +870,9 @@ TEXT ·distinctVBMI2(SB), NOSPLIT, $0-40
 	VPBROADCASTW SI, Z1
 	XORQ         SI, SI
 
-loop24:
+loop30:
 	CMPQ          BX, $0x00
-	JLE           done25
+	JLE           done31
 	MOVQ          $0x0000000000000020, R8
 	CMPQ          BX, R8
 	CMOVQLT       BX, R8
@@ -813,9 +891,9 @@ loop24:
 	VPADDW        Z1, Z0, Z0
 	ADDQ          $0x40, DX
 	SUBQ          $0x20, BX
-	JMP           loop24
+	JMP           loop30
 
-done25:
+done31:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET

@@ -22,7 +22,9 @@ func convertAny(dst, src []byte, to, from int) { convertGo(dst, src, to, from) }
 
 func splitAny(q, r *lane16, n int, start uint64, m magic) { splitGo(q, r, n, start, m) }
 
-func rowsAny(w *workspace, dst []byte, psize, n int) bool { return false }
+func hasRows(ndim, psize int) bool { return false }
+
+func rowsAny(w *workspace, dst []byte, psize, from, to int, past bool) bool { return false }
 
 func pairsAny(values, coords []byte, psize, room int, src []byte, e Elem, cols, first uint64) (consumed, written int) {
 	return 0, 0

@@ -17,7 +17,10 @@ func coordsKernels(g *gen) {
 		interleave(g, ndim)
 	}
 	for _, size := range []int{2, 4, 8} {
-		widenAdd(g, size)
+		widenAdd(g, size, false)
+	}
+	for _, size := range []int{4, 8} {
+		widenAdd(g, size, true)
 	}
 	distinct(g)
 }
@@ -150,16 +153,25 @@ func interleave(g *gen, ndim int) {
 }
 
 // widenAdd widens 2-byte integers and adds a pattern that repeats after some vectors.
-func widenAdd(g *gen, size int) {
+func widenAdd(g *gen, size int, past bool) {
 	name := fmt.Sprintf("widenAdd2to%dAVX512", size)
+	doc := []string{fmt.Sprintf("%s makes n integers of %d bytes of as many of 2 and adds the pattern of period bytes,", name, size),
+		"a multiple of 64, over and over."}
+	if past {
+		name = fmt.Sprintf("widenPast2to%dAVX512", size)
+		doc = []string{fmt.Sprintf("%s is widenAdd2to%dAVX512 past the caches, to a dst that is aligned to 64.", name, size)}
+	}
 	lanes := 64 / size
 	g.Function(name)
 	g.SignatureExpr("func(dst *byte, src *uint16, n int, pattern *byte, period int)")
 	g.Attributes(attr.NOSPLIT)
-	g.Doc(fmt.Sprintf("%s makes n integers of %d bytes of as many of 2 and adds the pattern of period bytes,", name, size),
-		"a multiple of 64, over and over.")
+	g.Doc(doc...)
 	g.Pragma("noescape")
 	dst, src, n, pattern, period := g.gp("dst"), g.gp("src"), g.gp("n"), g.gp("pattern"), g.gp("period")
+	store := func(x, to Op) { g.VMOVDQU64(x, to) }
+	if past {
+		store = g.VMOVNTDQ
+	}
 	at, zero := g.GP64(), g.GP64()
 	g.XORQ(at, at)
 	g.XORQ(zero, zero)
@@ -178,7 +190,7 @@ func widenAdd(g *gen, size int) {
 		g.VPMOVZXWQ(Mem{Base: src}, x)
 	}
 	add(Mem{Base: pattern, Index: at, Scale: 1}, x, x)
-	g.VMOVDQU64(x, Mem{Base: dst})
+	store(x, Mem{Base: dst})
 	g.ADDQ(U8(64), at)
 	g.CMPQ(at, period)
 	g.CMOVQGE(zero, at)
