@@ -64,7 +64,7 @@ damage: ## flip every byte of a small store and of a package, in every way of re
 	TSTORE_DAMAGE=all TSTORE_EVERY_BYTE=1 $(GO) test -count=1 -timeout 60m -v -run 'Flipped|Truncated' ./store
 
 .PHONY: mutants
-mutants: ## make deliberate faults in the store, 45 of them; a test has to notice each (5 to 25 minutes)
+mutants: ## make deliberate faults in the store, 46 of them; a test has to notice each (5 to 25 minutes)
 	$(GO) run ./store/internal/mutants
 
 .PHONY: large
