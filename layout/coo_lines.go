@@ -1,6 +1,6 @@
 package layout
 
-import "unsafe"
+import "github.com/tstore/tstore/vec"
 
 // lines writes the columns of the elements of a matrix to indices, and where its rows begin and end to indptr. It makes
 // sure that every coordinate lies inside the shape and reports whether the elements are in lexicographic order and
@@ -47,74 +47,7 @@ func (c *COO) linesEnd(indptr Index, ordered bool) (bool, error) {
 // linesOf is lines for elements from to to−1. It reports whether they lie inside the shape and are in order, and after
 // the one before them. It sets the ends of rows up to that of its last element, but for that itself.
 func (c *COO) linesOf(indptr, indices Index, from, to int64) bool {
-	switch c.indices.typ.Size() {
-	case 1:
-		return cooLinesFrom[uint8](c, indptr, indices, from, to)
-	case 2:
-		return cooLinesFrom[uint16](c, indptr, indices, from, to)
-	case 4:
-		return cooLinesFrom[uint32](c, indptr, indices, from, to)
-	}
-	return cooLinesFrom[uint64](c, indptr, indices, from, to)
-}
-
-func cooLinesFrom[I indexWord](c *COO, indptr, indices Index, from, to int64) bool {
-	switch indices.typ.Size() {
-	case 1:
-		return cooLines[I](c, indptr, indices.data, from, to)
-	case 2:
-		return cooLines[I](c, indptr, words[uint16](indices.data), from, to)
-	case 4:
-		return cooLines[I](c, indptr, words[uint32](indices.data), from, to)
-	}
-	return cooLines[I](c, indptr, words[uint64](indices.data), from, to)
-}
-
-func cooLines[I, O indexWord](c *COO, indptr Index, indices []O, from, to int64) bool {
-	if from == to {
-		return true
-	}
-	most := c.indices.typ.Max() // see cooFirstOutside
-	rows, columns := uint64(c.shape[0]), uint64(c.shape[1])
-	if rows == 0 || columns == 0 {
-		return false
-	}
-	lastRow, lastColumn := I(min(rows-1, most)), I(min(columns-1, most))
-	base := unsafe.Pointer(unsafe.SliceData(c.indices.data))
-	row, column := c.strides[0], c.strides[1]
-	s := lineSplitter{indptr: indptr}
-	off := from * row
-	line, before := I(0), I(0) // of the element before
-	inLine := false            // whether there is one in this line
-	if from > 0 {
-		line, before = *(*I)(unsafe.Add(base, off-row)), *(*I)(unsafe.Add(base, off-row+column))
-		if line > lastRow {
-			return false
-		}
-		s.line, inLine = int64(line), true
-	}
-	for k := from; k < to; {
-		i := *(*I)(unsafe.Add(base, off))
-		if i > lastRow || i < line {
-			return false
-		}
-		if i != line {
-			line, inLine = i, false
-			s.begin(int64(i), k)
-		}
-		// The rest of the line.
-		for ; k < to; k++ {
-			i, j := *(*I)(unsafe.Add(base, off)), *(*I)(unsafe.Add(base, off+column))
-			if i != line {
-				break
-			}
-			if j > lastColumn || inLine && j <= before {
-				return false
-			}
-			before, inLine = j, true
-			indices[k] = O(j)
-			off += row
-		}
-	}
-	return true
+	strides := [2]int{int(c.strides[0]), int(c.strides[1])}
+	return vec.CoordLines(indptr.data, indptr.typ.kernel(), indices.data, indices.typ.kernel(), c.indices.data, c.indices.typ.kernel(), strides,
+		int(from), int(to), uint64(c.shape[0]), uint64(c.shape[1]))
 }

@@ -242,6 +242,43 @@ func TestGuardLineCoords(t *testing.T) {
 	}
 }
 
+func TestGuardCoordLines(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	src, out, ends := newGuard(t, "coords", 2), newGuard(t, "columns", 1), newGuard(t, "pointers", 1)
+	for _, ix := range []Index{U16, I32, I64} {
+		for _, ct := range []Index{U8, U16, I32, I64} {
+			for _, n := range []int{1, 2, 7, 8, 9, 10, 17, 64, 130} {
+				var coords, columns []byte
+				pointers := make([]uint32, n)
+				for k := range n {
+					coords = appendIndex(appendIndex(coords, ix, uint64(k/3)), ix, uint64(k%3))
+					columns = appendIndex(columns, ct, uint64(k%3))
+					pointers[k/3] = uint32(k / 3 * 3)
+				}
+				rows := (n + 2) / 3
+				want := Bytes(append(pointers[:rows:rows], 0))
+				eachVersion(func(v Version) {
+					placements(func(align int, atEnd bool) {
+						what := func() string {
+							return fmt.Sprintf("%v: %d coordinates of %v to %v at alignment %d, at end %v", v, n, ix, ct, align, atEnd)
+						}
+						defer faults(t, what)
+						in := src.place(len(coords), align, atEnd)
+						copy(in, coords)
+						got, p := out.place(len(columns), (align*7)%64, atEnd), ends.place(4*rows+4, align&^3, atEnd)
+						clear(p)
+						if !CoordLines(p, U32, got, ct, in, ix, [2]int{2 * ix.Size(), ix.Size()}, 0, n, uint64(rows), 3) || !bytes.Equal(got, columns) || !bytes.Equal(p, want) {
+							t.Fatalf("%s: wrong columns or pointers", what())
+						}
+						out.check(t, len(columns), (align*7)%64, atEnd, what)
+						ends.check(t, 4*rows+4, align&^3, atEnd, what)
+					})
+				})
+			}
+		}
+	}
+}
+
 func TestGuardCompact(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	src, values, positions := newGuard(t, "src", 2), newGuard(t, "values", 2), newGuard(t, "positions", 2)

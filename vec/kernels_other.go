@@ -90,3 +90,7 @@ func pairKeysAny(keys []uint64, pairs []byte, size int, factors [2]uint64, most 
 func coordsAny(dst []byte, osize int, src []byte, isize int, ends []uint64, at, line, last, room uint64) bool {
 	return coordsGo(dst, osize, src, isize, ends, at, line, last)
 }
+
+func splitCoordsAny(columns []byte, csize int, starts []uint32, coords []byte, size int, strides [2]int, k int, last [2]uint64) (found int, ok bool) {
+	return splitCoordsGo(columns, csize, starts, coords, size, strides, k, last)
+}

@@ -61,3 +61,48 @@ func coordsVector(v Version, dst []byte, osize int, src []byte, isize int, ends 
 	ran("lineCoords8to8AVX2")
 	return lineCoords8to8AVX2(d, s, e, n, at, line, last)
 }
+
+// splitCoordsAny is splitCoordsGo; starts has room for 8 more.
+func splitCoordsAny(columns []byte, csize int, starts []uint32, coords []byte, size int, strides [2]int, k int, last [2]uint64) (found int, ok bool) {
+	n := len(columns) / csize &^ 7
+	if Active() < AVX512 || size < 4 || strides != [2]int{2 * size, size} || n == 0 {
+		return splitCoordsGo(columns, csize, starts, coords, size, strides, k, last)
+	}
+	found, bad := coordLinesAVX512(&columns[0], csize, &coords[k*strides[0]], size, n, &starts[0], &last)
+	if bad != 0 {
+		return 0, false
+	}
+	more, ok := splitCoordsGo(columns[n*csize:], csize, starts[found:], coords, size, strides, k+n, last)
+	for i := range more {
+		starts[found+i] += uint32(n)
+	}
+	return found + more, ok
+}
+
+func coordLinesAVX512(columns *byte, csize int, pairs *byte, size, n int, starts *uint32, last *[2]uint64) (found int, bad uint64) {
+	switch size<<4 | csize {
+	case 4<<4 | 1:
+		ran("coordLines4to1AVX512")
+		return coordLines4to1AVX512(columns, pairs, n, starts, last)
+	case 4<<4 | 2:
+		ran("coordLines4to2AVX512")
+		return coordLines4to2AVX512(columns, pairs, n, starts, last)
+	case 4<<4 | 4:
+		ran("coordLines4to4AVX512")
+		return coordLines4to4AVX512(columns, pairs, n, starts, last)
+	case 4<<4 | 8:
+		ran("coordLines4to8AVX512")
+		return coordLines4to8AVX512(columns, pairs, n, starts, last)
+	case 8<<4 | 1:
+		ran("coordLines8to1AVX512")
+		return coordLines8to1AVX512(columns, pairs, n, starts, last)
+	case 8<<4 | 2:
+		ran("coordLines8to2AVX512")
+		return coordLines8to2AVX512(columns, pairs, n, starts, last)
+	case 8<<4 | 4:
+		ran("coordLines8to4AVX512")
+		return coordLines8to4AVX512(columns, pairs, n, starts, last)
+	}
+	ran("coordLines8to8AVX512")
+	return coordLines8to8AVX512(columns, pairs, n, starts, last)
+}

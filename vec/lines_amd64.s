@@ -2,6 +2,631 @@
 
 #include "textflag.h"
 
+// func coordLines4to1AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·coordLines4to1AVX512(SB), NOSPLIT, $0-56
+	MOVQ         columns+0(FP), AX
+	MOVQ         pairs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         starts+24(FP), BX
+	MOVQ         last+32(FP), SI
+	MOVQ         BX, DI
+	MOVL         $0x00000008, R8
+	VPBROADCASTD R8, Y1
+	VMOVDQU      eight4to1<>+0(SB), Y0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	MOVL         $0xffffffff, R8
+	VPBROADCASTQ R8, Z3
+
+loop1:
+	PREFETCHT0    4096(CX)
+	VMOVDQU64     (CX), Z4
+	VMOVDQU64     -8(CX), Z5
+	VPXORQ        Z4, Z5, Z6
+	VPTESTMQ      Z3, Z6, K2
+	VPMAXUD       Z4, Z2, Z2
+	VPROLQ        $0x20, Z4, Z4
+	VPROLQ        $0x20, Z5, Z5
+	VPCMPUQ       $0x02, Z5, Z4, K3
+	KORQ          K3, K1, K1
+	VPMOVQB       Z4, (AX)
+	VPXOR         Y4, Y4, Y4
+	VPCOMPRESSD.Z Y0, K2, Y4
+	VMOVDQU       Y4, (BX)
+	KMOVQ         K2, R8
+	POPCNTQ       R8, R8
+	LEAQ          (BX)(R8*4), BX
+	VPADDD        Y1, Y0, Y0
+	ADDQ          $0x00000040, CX
+	ADDQ          $0x08, AX
+	SUBQ          $0x08, DX
+	JNE           loop1
+	MOVQ          8(SI), AX
+	SHLQ          $0x20, AX
+	ORQ           (SI), AX
+	VPBROADCASTQ  AX, Z0
+	VPCMPUD       $0x06, Z0, Z2, K2
+	KORQ          K2, K1, K1
+	KMOVQ         K1, AX
+	SUBQ          DI, BX
+	SHRQ          $0x02, BX
+	MOVQ          BX, count+40(FP)
+	MOVQ          AX, bad+48(FP)
+	VZEROUPPER
+	RET
+
+DATA eight4to1<>+0(SB)/4, $0x00000000
+DATA eight4to1<>+4(SB)/4, $0x00000001
+DATA eight4to1<>+8(SB)/4, $0x00000002
+DATA eight4to1<>+12(SB)/4, $0x00000003
+DATA eight4to1<>+16(SB)/4, $0x00000004
+DATA eight4to1<>+20(SB)/4, $0x00000005
+DATA eight4to1<>+24(SB)/4, $0x00000006
+DATA eight4to1<>+28(SB)/4, $0x00000007
+GLOBL eight4to1<>(SB), RODATA|NOPTR, $32
+
+// func coordLines4to2AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·coordLines4to2AVX512(SB), NOSPLIT, $0-56
+	MOVQ         columns+0(FP), AX
+	MOVQ         pairs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         starts+24(FP), BX
+	MOVQ         last+32(FP), SI
+	MOVQ         BX, DI
+	MOVL         $0x00000008, R8
+	VPBROADCASTD R8, Y1
+	VMOVDQU      eight4to2<>+0(SB), Y0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	MOVL         $0xffffffff, R8
+	VPBROADCASTQ R8, Z3
+
+loop2:
+	PREFETCHT0    4096(CX)
+	VMOVDQU64     (CX), Z4
+	VMOVDQU64     -8(CX), Z5
+	VPXORQ        Z4, Z5, Z6
+	VPTESTMQ      Z3, Z6, K2
+	VPMAXUD       Z4, Z2, Z2
+	VPROLQ        $0x20, Z4, Z4
+	VPROLQ        $0x20, Z5, Z5
+	VPCMPUQ       $0x02, Z5, Z4, K3
+	KORQ          K3, K1, K1
+	VPMOVQW       Z4, (AX)
+	VPXOR         Y4, Y4, Y4
+	VPCOMPRESSD.Z Y0, K2, Y4
+	VMOVDQU       Y4, (BX)
+	KMOVQ         K2, R8
+	POPCNTQ       R8, R8
+	LEAQ          (BX)(R8*4), BX
+	VPADDD        Y1, Y0, Y0
+	ADDQ          $0x00000040, CX
+	ADDQ          $0x10, AX
+	SUBQ          $0x08, DX
+	JNE           loop2
+	MOVQ          8(SI), AX
+	SHLQ          $0x20, AX
+	ORQ           (SI), AX
+	VPBROADCASTQ  AX, Z0
+	VPCMPUD       $0x06, Z0, Z2, K2
+	KORQ          K2, K1, K1
+	KMOVQ         K1, AX
+	SUBQ          DI, BX
+	SHRQ          $0x02, BX
+	MOVQ          BX, count+40(FP)
+	MOVQ          AX, bad+48(FP)
+	VZEROUPPER
+	RET
+
+DATA eight4to2<>+0(SB)/4, $0x00000000
+DATA eight4to2<>+4(SB)/4, $0x00000001
+DATA eight4to2<>+8(SB)/4, $0x00000002
+DATA eight4to2<>+12(SB)/4, $0x00000003
+DATA eight4to2<>+16(SB)/4, $0x00000004
+DATA eight4to2<>+20(SB)/4, $0x00000005
+DATA eight4to2<>+24(SB)/4, $0x00000006
+DATA eight4to2<>+28(SB)/4, $0x00000007
+GLOBL eight4to2<>(SB), RODATA|NOPTR, $32
+
+// func coordLines4to4AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·coordLines4to4AVX512(SB), NOSPLIT, $0-56
+	MOVQ         columns+0(FP), AX
+	MOVQ         pairs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         starts+24(FP), BX
+	MOVQ         last+32(FP), SI
+	MOVQ         BX, DI
+	MOVL         $0x00000008, R8
+	VPBROADCASTD R8, Y1
+	VMOVDQU      eight4to4<>+0(SB), Y0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	MOVL         $0xffffffff, R8
+	VPBROADCASTQ R8, Z3
+
+loop3:
+	PREFETCHT0    4096(CX)
+	VMOVDQU64     (CX), Z4
+	VMOVDQU64     -8(CX), Z5
+	VPXORQ        Z4, Z5, Z6
+	VPTESTMQ      Z3, Z6, K2
+	VPMAXUD       Z4, Z2, Z2
+	VPROLQ        $0x20, Z4, Z4
+	VPROLQ        $0x20, Z5, Z5
+	VPCMPUQ       $0x02, Z5, Z4, K3
+	KORQ          K3, K1, K1
+	VPMOVQD       Z4, (AX)
+	VPXOR         Y4, Y4, Y4
+	VPCOMPRESSD.Z Y0, K2, Y4
+	VMOVDQU       Y4, (BX)
+	KMOVQ         K2, R8
+	POPCNTQ       R8, R8
+	LEAQ          (BX)(R8*4), BX
+	VPADDD        Y1, Y0, Y0
+	ADDQ          $0x00000040, CX
+	ADDQ          $0x20, AX
+	SUBQ          $0x08, DX
+	JNE           loop3
+	MOVQ          8(SI), AX
+	SHLQ          $0x20, AX
+	ORQ           (SI), AX
+	VPBROADCASTQ  AX, Z0
+	VPCMPUD       $0x06, Z0, Z2, K2
+	KORQ          K2, K1, K1
+	KMOVQ         K1, AX
+	SUBQ          DI, BX
+	SHRQ          $0x02, BX
+	MOVQ          BX, count+40(FP)
+	MOVQ          AX, bad+48(FP)
+	VZEROUPPER
+	RET
+
+DATA eight4to4<>+0(SB)/4, $0x00000000
+DATA eight4to4<>+4(SB)/4, $0x00000001
+DATA eight4to4<>+8(SB)/4, $0x00000002
+DATA eight4to4<>+12(SB)/4, $0x00000003
+DATA eight4to4<>+16(SB)/4, $0x00000004
+DATA eight4to4<>+20(SB)/4, $0x00000005
+DATA eight4to4<>+24(SB)/4, $0x00000006
+DATA eight4to4<>+28(SB)/4, $0x00000007
+GLOBL eight4to4<>(SB), RODATA|NOPTR, $32
+
+// func coordLines4to8AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·coordLines4to8AVX512(SB), NOSPLIT, $0-56
+	MOVQ         columns+0(FP), AX
+	MOVQ         pairs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         starts+24(FP), BX
+	MOVQ         last+32(FP), SI
+	MOVQ         BX, DI
+	MOVL         $0x00000008, R8
+	VPBROADCASTD R8, Y1
+	VMOVDQU      eight4to8<>+0(SB), Y0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	MOVL         $0xffffffff, R8
+	VPBROADCASTQ R8, Z3
+
+loop4:
+	PREFETCHT0    4096(CX)
+	VMOVDQU64     (CX), Z4
+	VMOVDQU64     -8(CX), Z5
+	VPXORQ        Z4, Z5, Z6
+	VPTESTMQ      Z3, Z6, K2
+	VPMAXUD       Z4, Z2, Z2
+	VPROLQ        $0x20, Z4, Z4
+	VPROLQ        $0x20, Z5, Z5
+	VPCMPUQ       $0x02, Z5, Z4, K3
+	KORQ          K3, K1, K1
+	VPANDQ        Z3, Z4, Z4
+	VMOVDQU64     Z4, (AX)
+	VPXOR         Y4, Y4, Y4
+	VPCOMPRESSD.Z Y0, K2, Y4
+	VMOVDQU       Y4, (BX)
+	KMOVQ         K2, R8
+	POPCNTQ       R8, R8
+	LEAQ          (BX)(R8*4), BX
+	VPADDD        Y1, Y0, Y0
+	ADDQ          $0x00000040, CX
+	ADDQ          $0x40, AX
+	SUBQ          $0x08, DX
+	JNE           loop4
+	MOVQ          8(SI), AX
+	SHLQ          $0x20, AX
+	ORQ           (SI), AX
+	VPBROADCASTQ  AX, Z0
+	VPCMPUD       $0x06, Z0, Z2, K2
+	KORQ          K2, K1, K1
+	KMOVQ         K1, AX
+	SUBQ          DI, BX
+	SHRQ          $0x02, BX
+	MOVQ          BX, count+40(FP)
+	MOVQ          AX, bad+48(FP)
+	VZEROUPPER
+	RET
+
+DATA eight4to8<>+0(SB)/4, $0x00000000
+DATA eight4to8<>+4(SB)/4, $0x00000001
+DATA eight4to8<>+8(SB)/4, $0x00000002
+DATA eight4to8<>+12(SB)/4, $0x00000003
+DATA eight4to8<>+16(SB)/4, $0x00000004
+DATA eight4to8<>+20(SB)/4, $0x00000005
+DATA eight4to8<>+24(SB)/4, $0x00000006
+DATA eight4to8<>+28(SB)/4, $0x00000007
+GLOBL eight4to8<>(SB), RODATA|NOPTR, $32
+
+// func coordLines8to1AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·coordLines8to1AVX512(SB), NOSPLIT, $0-56
+	MOVQ         columns+0(FP), AX
+	MOVQ         pairs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         starts+24(FP), BX
+	MOVQ         last+32(FP), SI
+	MOVQ         BX, DI
+	MOVL         $0x00000008, R8
+	VPBROADCASTD R8, Y1
+	VMOVDQU      eight8to1<>+0(SB), Y0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VMOVDQU64    apart1<>+0(SB), Z4
+	VMOVDQU64    apart1<>+64(SB), Z5
+
+loop5:
+	PREFETCHT0    4096(CX)
+	PREFETCHT0    4160(CX)
+	VMOVDQU64     (CX), Z6
+	VMOVDQA64     Z6, Z7
+	VPERMT2Q      64(CX), Z4, Z6
+	VPERMT2Q      64(CX), Z5, Z7
+	VMOVDQU64     -16(CX), Z8
+	VMOVDQA64     Z8, Z9
+	VPERMT2Q      48(CX), Z4, Z8
+	VPERMT2Q      48(CX), Z5, Z9
+	VPMAXUQ       Z6, Z2, Z2
+	VPMAXUQ       Z7, Z3, Z3
+	VPCMPUQ       $0x04, Z8, Z6, K2
+	KNOTQ         K2, K3
+	VPCMPUQ       $0x02, Z9, Z7, K3, K3
+	VPCMPUQ       $0x01, Z8, Z6, K4
+	KORQ          K4, K3, K3
+	KORQ          K3, K1, K1
+	VPMOVQB       Z7, (AX)
+	VPXOR         Y6, Y6, Y6
+	VPCOMPRESSD.Z Y0, K2, Y6
+	VMOVDQU       Y6, (BX)
+	KMOVQ         K2, R8
+	POPCNTQ       R8, R8
+	LEAQ          (BX)(R8*4), BX
+	VPADDD        Y1, Y0, Y0
+	ADDQ          $0x00000080, CX
+	ADDQ          $0x08, AX
+	SUBQ          $0x08, DX
+	JNE           loop5
+	VPBROADCASTQ  (SI), Z0
+	VPCMPUQ       $0x06, Z0, Z2, K2
+	KORQ          K2, K1, K1
+	VPBROADCASTQ  8(SI), Z0
+	VPCMPUQ       $0x06, Z0, Z3, K2
+	KORQ          K2, K1, K1
+	KMOVQ         K1, AX
+	SUBQ          DI, BX
+	SHRQ          $0x02, BX
+	MOVQ          BX, count+40(FP)
+	MOVQ          AX, bad+48(FP)
+	VZEROUPPER
+	RET
+
+DATA eight8to1<>+0(SB)/4, $0x00000000
+DATA eight8to1<>+4(SB)/4, $0x00000001
+DATA eight8to1<>+8(SB)/4, $0x00000002
+DATA eight8to1<>+12(SB)/4, $0x00000003
+DATA eight8to1<>+16(SB)/4, $0x00000004
+DATA eight8to1<>+20(SB)/4, $0x00000005
+DATA eight8to1<>+24(SB)/4, $0x00000006
+DATA eight8to1<>+28(SB)/4, $0x00000007
+GLOBL eight8to1<>(SB), RODATA|NOPTR, $32
+
+DATA apart1<>+0(SB)/8, $0x0000000000000000
+DATA apart1<>+8(SB)/8, $0x0000000000000002
+DATA apart1<>+16(SB)/8, $0x0000000000000004
+DATA apart1<>+24(SB)/8, $0x0000000000000006
+DATA apart1<>+32(SB)/8, $0x0000000000000008
+DATA apart1<>+40(SB)/8, $0x000000000000000a
+DATA apart1<>+48(SB)/8, $0x000000000000000c
+DATA apart1<>+56(SB)/8, $0x000000000000000e
+DATA apart1<>+64(SB)/8, $0x0000000000000001
+DATA apart1<>+72(SB)/8, $0x0000000000000003
+DATA apart1<>+80(SB)/8, $0x0000000000000005
+DATA apart1<>+88(SB)/8, $0x0000000000000007
+DATA apart1<>+96(SB)/8, $0x0000000000000009
+DATA apart1<>+104(SB)/8, $0x000000000000000b
+DATA apart1<>+112(SB)/8, $0x000000000000000d
+DATA apart1<>+120(SB)/8, $0x000000000000000f
+GLOBL apart1<>(SB), RODATA|NOPTR, $128
+
+// func coordLines8to2AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·coordLines8to2AVX512(SB), NOSPLIT, $0-56
+	MOVQ         columns+0(FP), AX
+	MOVQ         pairs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         starts+24(FP), BX
+	MOVQ         last+32(FP), SI
+	MOVQ         BX, DI
+	MOVL         $0x00000008, R8
+	VPBROADCASTD R8, Y1
+	VMOVDQU      eight8to2<>+0(SB), Y0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VMOVDQU64    apart2<>+0(SB), Z4
+	VMOVDQU64    apart2<>+64(SB), Z5
+
+loop6:
+	PREFETCHT0    4096(CX)
+	PREFETCHT0    4160(CX)
+	VMOVDQU64     (CX), Z6
+	VMOVDQA64     Z6, Z7
+	VPERMT2Q      64(CX), Z4, Z6
+	VPERMT2Q      64(CX), Z5, Z7
+	VMOVDQU64     -16(CX), Z8
+	VMOVDQA64     Z8, Z9
+	VPERMT2Q      48(CX), Z4, Z8
+	VPERMT2Q      48(CX), Z5, Z9
+	VPMAXUQ       Z6, Z2, Z2
+	VPMAXUQ       Z7, Z3, Z3
+	VPCMPUQ       $0x04, Z8, Z6, K2
+	KNOTQ         K2, K3
+	VPCMPUQ       $0x02, Z9, Z7, K3, K3
+	VPCMPUQ       $0x01, Z8, Z6, K4
+	KORQ          K4, K3, K3
+	KORQ          K3, K1, K1
+	VPMOVQW       Z7, (AX)
+	VPXOR         Y6, Y6, Y6
+	VPCOMPRESSD.Z Y0, K2, Y6
+	VMOVDQU       Y6, (BX)
+	KMOVQ         K2, R8
+	POPCNTQ       R8, R8
+	LEAQ          (BX)(R8*4), BX
+	VPADDD        Y1, Y0, Y0
+	ADDQ          $0x00000080, CX
+	ADDQ          $0x10, AX
+	SUBQ          $0x08, DX
+	JNE           loop6
+	VPBROADCASTQ  (SI), Z0
+	VPCMPUQ       $0x06, Z0, Z2, K2
+	KORQ          K2, K1, K1
+	VPBROADCASTQ  8(SI), Z0
+	VPCMPUQ       $0x06, Z0, Z3, K2
+	KORQ          K2, K1, K1
+	KMOVQ         K1, AX
+	SUBQ          DI, BX
+	SHRQ          $0x02, BX
+	MOVQ          BX, count+40(FP)
+	MOVQ          AX, bad+48(FP)
+	VZEROUPPER
+	RET
+
+DATA eight8to2<>+0(SB)/4, $0x00000000
+DATA eight8to2<>+4(SB)/4, $0x00000001
+DATA eight8to2<>+8(SB)/4, $0x00000002
+DATA eight8to2<>+12(SB)/4, $0x00000003
+DATA eight8to2<>+16(SB)/4, $0x00000004
+DATA eight8to2<>+20(SB)/4, $0x00000005
+DATA eight8to2<>+24(SB)/4, $0x00000006
+DATA eight8to2<>+28(SB)/4, $0x00000007
+GLOBL eight8to2<>(SB), RODATA|NOPTR, $32
+
+DATA apart2<>+0(SB)/8, $0x0000000000000000
+DATA apart2<>+8(SB)/8, $0x0000000000000002
+DATA apart2<>+16(SB)/8, $0x0000000000000004
+DATA apart2<>+24(SB)/8, $0x0000000000000006
+DATA apart2<>+32(SB)/8, $0x0000000000000008
+DATA apart2<>+40(SB)/8, $0x000000000000000a
+DATA apart2<>+48(SB)/8, $0x000000000000000c
+DATA apart2<>+56(SB)/8, $0x000000000000000e
+DATA apart2<>+64(SB)/8, $0x0000000000000001
+DATA apart2<>+72(SB)/8, $0x0000000000000003
+DATA apart2<>+80(SB)/8, $0x0000000000000005
+DATA apart2<>+88(SB)/8, $0x0000000000000007
+DATA apart2<>+96(SB)/8, $0x0000000000000009
+DATA apart2<>+104(SB)/8, $0x000000000000000b
+DATA apart2<>+112(SB)/8, $0x000000000000000d
+DATA apart2<>+120(SB)/8, $0x000000000000000f
+GLOBL apart2<>(SB), RODATA|NOPTR, $128
+
+// func coordLines8to4AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·coordLines8to4AVX512(SB), NOSPLIT, $0-56
+	MOVQ         columns+0(FP), AX
+	MOVQ         pairs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         starts+24(FP), BX
+	MOVQ         last+32(FP), SI
+	MOVQ         BX, DI
+	MOVL         $0x00000008, R8
+	VPBROADCASTD R8, Y1
+	VMOVDQU      eight8to4<>+0(SB), Y0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VMOVDQU64    apart4<>+0(SB), Z4
+	VMOVDQU64    apart4<>+64(SB), Z5
+
+loop7:
+	PREFETCHT0    4096(CX)
+	PREFETCHT0    4160(CX)
+	VMOVDQU64     (CX), Z6
+	VMOVDQA64     Z6, Z7
+	VPERMT2Q      64(CX), Z4, Z6
+	VPERMT2Q      64(CX), Z5, Z7
+	VMOVDQU64     -16(CX), Z8
+	VMOVDQA64     Z8, Z9
+	VPERMT2Q      48(CX), Z4, Z8
+	VPERMT2Q      48(CX), Z5, Z9
+	VPMAXUQ       Z6, Z2, Z2
+	VPMAXUQ       Z7, Z3, Z3
+	VPCMPUQ       $0x04, Z8, Z6, K2
+	KNOTQ         K2, K3
+	VPCMPUQ       $0x02, Z9, Z7, K3, K3
+	VPCMPUQ       $0x01, Z8, Z6, K4
+	KORQ          K4, K3, K3
+	KORQ          K3, K1, K1
+	VPMOVQD       Z7, (AX)
+	VPXOR         Y6, Y6, Y6
+	VPCOMPRESSD.Z Y0, K2, Y6
+	VMOVDQU       Y6, (BX)
+	KMOVQ         K2, R8
+	POPCNTQ       R8, R8
+	LEAQ          (BX)(R8*4), BX
+	VPADDD        Y1, Y0, Y0
+	ADDQ          $0x00000080, CX
+	ADDQ          $0x20, AX
+	SUBQ          $0x08, DX
+	JNE           loop7
+	VPBROADCASTQ  (SI), Z0
+	VPCMPUQ       $0x06, Z0, Z2, K2
+	KORQ          K2, K1, K1
+	VPBROADCASTQ  8(SI), Z0
+	VPCMPUQ       $0x06, Z0, Z3, K2
+	KORQ          K2, K1, K1
+	KMOVQ         K1, AX
+	SUBQ          DI, BX
+	SHRQ          $0x02, BX
+	MOVQ          BX, count+40(FP)
+	MOVQ          AX, bad+48(FP)
+	VZEROUPPER
+	RET
+
+DATA eight8to4<>+0(SB)/4, $0x00000000
+DATA eight8to4<>+4(SB)/4, $0x00000001
+DATA eight8to4<>+8(SB)/4, $0x00000002
+DATA eight8to4<>+12(SB)/4, $0x00000003
+DATA eight8to4<>+16(SB)/4, $0x00000004
+DATA eight8to4<>+20(SB)/4, $0x00000005
+DATA eight8to4<>+24(SB)/4, $0x00000006
+DATA eight8to4<>+28(SB)/4, $0x00000007
+GLOBL eight8to4<>(SB), RODATA|NOPTR, $32
+
+DATA apart4<>+0(SB)/8, $0x0000000000000000
+DATA apart4<>+8(SB)/8, $0x0000000000000002
+DATA apart4<>+16(SB)/8, $0x0000000000000004
+DATA apart4<>+24(SB)/8, $0x0000000000000006
+DATA apart4<>+32(SB)/8, $0x0000000000000008
+DATA apart4<>+40(SB)/8, $0x000000000000000a
+DATA apart4<>+48(SB)/8, $0x000000000000000c
+DATA apart4<>+56(SB)/8, $0x000000000000000e
+DATA apart4<>+64(SB)/8, $0x0000000000000001
+DATA apart4<>+72(SB)/8, $0x0000000000000003
+DATA apart4<>+80(SB)/8, $0x0000000000000005
+DATA apart4<>+88(SB)/8, $0x0000000000000007
+DATA apart4<>+96(SB)/8, $0x0000000000000009
+DATA apart4<>+104(SB)/8, $0x000000000000000b
+DATA apart4<>+112(SB)/8, $0x000000000000000d
+DATA apart4<>+120(SB)/8, $0x000000000000000f
+GLOBL apart4<>(SB), RODATA|NOPTR, $128
+
+// func coordLines8to8AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, MMX+, POPCNT
+TEXT ·coordLines8to8AVX512(SB), NOSPLIT, $0-56
+	MOVQ         columns+0(FP), AX
+	MOVQ         pairs+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         starts+24(FP), BX
+	MOVQ         last+32(FP), SI
+	MOVQ         BX, DI
+	MOVL         $0x00000008, R8
+	VPBROADCASTD R8, Y1
+	VMOVDQU      eight8to8<>+0(SB), Y0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VMOVDQU64    apart8<>+0(SB), Z4
+	VMOVDQU64    apart8<>+64(SB), Z5
+
+loop8:
+	PREFETCHT0    4096(CX)
+	PREFETCHT0    4160(CX)
+	VMOVDQU64     (CX), Z6
+	VMOVDQA64     Z6, Z7
+	VPERMT2Q      64(CX), Z4, Z6
+	VPERMT2Q      64(CX), Z5, Z7
+	VMOVDQU64     -16(CX), Z8
+	VMOVDQA64     Z8, Z9
+	VPERMT2Q      48(CX), Z4, Z8
+	VPERMT2Q      48(CX), Z5, Z9
+	VPMAXUQ       Z6, Z2, Z2
+	VPMAXUQ       Z7, Z3, Z3
+	VPCMPUQ       $0x04, Z8, Z6, K2
+	KNOTQ         K2, K3
+	VPCMPUQ       $0x02, Z9, Z7, K3, K3
+	VPCMPUQ       $0x01, Z8, Z6, K4
+	KORQ          K4, K3, K3
+	KORQ          K3, K1, K1
+	VMOVDQU64     Z7, (AX)
+	VPXOR         Y6, Y6, Y6
+	VPCOMPRESSD.Z Y0, K2, Y6
+	VMOVDQU       Y6, (BX)
+	KMOVQ         K2, R8
+	POPCNTQ       R8, R8
+	LEAQ          (BX)(R8*4), BX
+	VPADDD        Y1, Y0, Y0
+	ADDQ          $0x00000080, CX
+	ADDQ          $0x40, AX
+	SUBQ          $0x08, DX
+	JNE           loop8
+	VPBROADCASTQ  (SI), Z0
+	VPCMPUQ       $0x06, Z0, Z2, K2
+	KORQ          K2, K1, K1
+	VPBROADCASTQ  8(SI), Z0
+	VPCMPUQ       $0x06, Z0, Z3, K2
+	KORQ          K2, K1, K1
+	KMOVQ         K1, AX
+	SUBQ          DI, BX
+	SHRQ          $0x02, BX
+	MOVQ          BX, count+40(FP)
+	MOVQ          AX, bad+48(FP)
+	VZEROUPPER
+	RET
+
+DATA eight8to8<>+0(SB)/4, $0x00000000
+DATA eight8to8<>+4(SB)/4, $0x00000001
+DATA eight8to8<>+8(SB)/4, $0x00000002
+DATA eight8to8<>+12(SB)/4, $0x00000003
+DATA eight8to8<>+16(SB)/4, $0x00000004
+DATA eight8to8<>+20(SB)/4, $0x00000005
+DATA eight8to8<>+24(SB)/4, $0x00000006
+DATA eight8to8<>+28(SB)/4, $0x00000007
+GLOBL eight8to8<>(SB), RODATA|NOPTR, $32
+
+DATA apart8<>+0(SB)/8, $0x0000000000000000
+DATA apart8<>+8(SB)/8, $0x0000000000000002
+DATA apart8<>+16(SB)/8, $0x0000000000000004
+DATA apart8<>+24(SB)/8, $0x0000000000000006
+DATA apart8<>+32(SB)/8, $0x0000000000000008
+DATA apart8<>+40(SB)/8, $0x000000000000000a
+DATA apart8<>+48(SB)/8, $0x000000000000000c
+DATA apart8<>+56(SB)/8, $0x000000000000000e
+DATA apart8<>+64(SB)/8, $0x0000000000000001
+DATA apart8<>+72(SB)/8, $0x0000000000000003
+DATA apart8<>+80(SB)/8, $0x0000000000000005
+DATA apart8<>+88(SB)/8, $0x0000000000000007
+DATA apart8<>+96(SB)/8, $0x0000000000000009
+DATA apart8<>+104(SB)/8, $0x000000000000000b
+DATA apart8<>+112(SB)/8, $0x000000000000000d
+DATA apart8<>+120(SB)/8, $0x000000000000000f
+GLOBL apart8<>(SB), RODATA|NOPTR, $128
+
 // func lineCoords1to4AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·lineCoords1to4AVX512(SB), NOSPLIT, $0-64
@@ -18,18 +643,18 @@ TEXT ·lineCoords1to4AVX512(SB), NOSPLIT, $0-64
 	VMOVDQU64    turns1to4<>+0(SB), Z3
 	VMOVDQU64    turns1to4<>+64(SB), Z4
 
-line1:
+line9:
 	SUBQ         $0x01, BX
-	JLT          done5
+	JLT          done13
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended4
+	JE           ended12
 	ADDQ         R8, SI
 	VPBROADCASTD DI, Z1
 
-full2:
+full10:
 	CMPQ      R8, $0x10
-	JLE       rest3
+	JLE       rest11
 	VPMOVZXBD (CX), Z5
 	VPMOVZXBD 1(CX), Z6
 	VPCMPUD   $0x05, Z6, Z5, K2
@@ -43,9 +668,9 @@ full2:
 	ADDQ      $0x10, CX
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x10, R8
-	JMP       full2
+	JMP       full10
 
-rest3:
+rest11:
 	VPMOVZXBD (CX), Z5
 	VPMOVZXBD 1(CX), Z6
 	MOVQ      $-1, R9
@@ -64,12 +689,12 @@ rest3:
 	SHLQ      $0x03, R8
 	ADDQ      R8, AX
 
-ended4:
+ended12:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line1
+	JMP  line9
 
-done5:
+done13:
 	VPCMPUD $0x06, Z0, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
@@ -127,18 +752,18 @@ TEXT ·lineCoords2to4AVX512(SB), NOSPLIT, $0-64
 	VMOVDQU64    turns2to4<>+0(SB), Z3
 	VMOVDQU64    turns2to4<>+64(SB), Z4
 
-line6:
+line14:
 	SUBQ         $0x01, BX
-	JLT          done10
+	JLT          done18
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended9
+	JE           ended17
 	ADDQ         R8, SI
 	VPBROADCASTD DI, Z1
 
-full7:
+full15:
 	CMPQ      R8, $0x10
-	JLE       rest8
+	JLE       rest16
 	VPMOVZXWD (CX), Z5
 	VPMOVZXWD 2(CX), Z6
 	VPCMPUD   $0x05, Z6, Z5, K2
@@ -152,9 +777,9 @@ full7:
 	ADDQ      $0x20, CX
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x10, R8
-	JMP       full7
+	JMP       full15
 
-rest8:
+rest16:
 	VPMOVZXWD (CX), Z5
 	VPMOVZXWD 2(CX), Z6
 	MOVQ      $-1, R9
@@ -173,12 +798,12 @@ rest8:
 	SHLQ      $0x03, R8
 	ADDQ      R8, AX
 
-ended9:
+ended17:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line6
+	JMP  line14
 
-done10:
+done18:
 	VPCMPUD $0x06, Z0, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
@@ -236,18 +861,18 @@ TEXT ·lineCoords4to4AVX512(SB), NOSPLIT, $0-64
 	VMOVDQU64    turns4to4<>+0(SB), Z3
 	VMOVDQU64    turns4to4<>+64(SB), Z4
 
-line11:
+line19:
 	SUBQ         $0x01, BX
-	JLT          done15
+	JLT          done23
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended14
+	JE           ended22
 	ADDQ         R8, SI
 	VPBROADCASTD DI, Z1
 
-full12:
+full20:
 	CMPQ      R8, $0x10
-	JLE       rest13
+	JLE       rest21
 	VMOVDQU64 (CX), Z5
 	VMOVDQU64 4(CX), Z6
 	VPCMPUD   $0x05, Z6, Z5, K2
@@ -261,9 +886,9 @@ full12:
 	ADDQ      $0x40, CX
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x10, R8
-	JMP       full12
+	JMP       full20
 
-rest13:
+rest21:
 	VMOVDQU64 (CX), Z5
 	VMOVDQU64 4(CX), Z6
 	MOVQ      $-1, R9
@@ -282,12 +907,12 @@ rest13:
 	SHLQ      $0x03, R8
 	ADDQ      R8, AX
 
-ended14:
+ended22:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line11
+	JMP  line19
 
-done15:
+done23:
 	VPCMPUD $0x06, Z0, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
@@ -345,18 +970,18 @@ TEXT ·lineCoords1to8AVX512(SB), NOSPLIT, $0-64
 	VMOVDQU64    turns1to8<>+0(SB), Z3
 	VMOVDQU64    turns1to8<>+64(SB), Z4
 
-line16:
+line24:
 	SUBQ         $0x01, BX
-	JLT          done20
+	JLT          done28
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended19
+	JE           ended27
 	ADDQ         R8, SI
 	VPBROADCASTQ DI, Z1
 
-full17:
+full25:
 	CMPQ      R8, $0x08
-	JLE       rest18
+	JLE       rest26
 	VPMOVZXBQ (CX), Z5
 	VPMOVZXBQ 1(CX), Z6
 	VPCMPUQ   $0x05, Z6, Z5, K2
@@ -370,9 +995,9 @@ full17:
 	ADDQ      $0x08, CX
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x08, R8
-	JMP       full17
+	JMP       full25
 
-rest18:
+rest26:
 	VPMOVZXBQ (CX), Z5
 	VPMOVZXBQ 1(CX), Z6
 	MOVQ      $-1, R9
@@ -391,12 +1016,12 @@ rest18:
 	SHLQ      $0x04, R8
 	ADDQ      R8, AX
 
-ended19:
+ended27:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line16
+	JMP  line24
 
-done20:
+done28:
 	VPCMPUQ $0x06, Z0, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
@@ -438,18 +1063,18 @@ TEXT ·lineCoords2to8AVX512(SB), NOSPLIT, $0-64
 	VMOVDQU64    turns2to8<>+0(SB), Z3
 	VMOVDQU64    turns2to8<>+64(SB), Z4
 
-line21:
+line29:
 	SUBQ         $0x01, BX
-	JLT          done25
+	JLT          done33
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended24
+	JE           ended32
 	ADDQ         R8, SI
 	VPBROADCASTQ DI, Z1
 
-full22:
+full30:
 	CMPQ      R8, $0x08
-	JLE       rest23
+	JLE       rest31
 	VPMOVZXWQ (CX), Z5
 	VPMOVZXWQ 2(CX), Z6
 	VPCMPUQ   $0x05, Z6, Z5, K2
@@ -463,9 +1088,9 @@ full22:
 	ADDQ      $0x10, CX
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x08, R8
-	JMP       full22
+	JMP       full30
 
-rest23:
+rest31:
 	VPMOVZXWQ (CX), Z5
 	VPMOVZXWQ 2(CX), Z6
 	MOVQ      $-1, R9
@@ -484,12 +1109,12 @@ rest23:
 	SHLQ      $0x04, R8
 	ADDQ      R8, AX
 
-ended24:
+ended32:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line21
+	JMP  line29
 
-done25:
+done33:
 	VPCMPUQ $0x06, Z0, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
@@ -531,18 +1156,18 @@ TEXT ·lineCoords4to8AVX512(SB), NOSPLIT, $0-64
 	VMOVDQU64    turns4to8<>+0(SB), Z3
 	VMOVDQU64    turns4to8<>+64(SB), Z4
 
-line26:
+line34:
 	SUBQ         $0x01, BX
-	JLT          done30
+	JLT          done38
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended29
+	JE           ended37
 	ADDQ         R8, SI
 	VPBROADCASTQ DI, Z1
 
-full27:
+full35:
 	CMPQ      R8, $0x08
-	JLE       rest28
+	JLE       rest36
 	VPMOVZXDQ (CX), Z5
 	VPMOVZXDQ 4(CX), Z6
 	VPCMPUQ   $0x05, Z6, Z5, K2
@@ -556,9 +1181,9 @@ full27:
 	ADDQ      $0x20, CX
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x08, R8
-	JMP       full27
+	JMP       full35
 
-rest28:
+rest36:
 	VPMOVZXDQ (CX), Z5
 	VPMOVZXDQ 4(CX), Z6
 	MOVQ      $-1, R9
@@ -577,12 +1202,12 @@ rest28:
 	SHLQ      $0x04, R8
 	ADDQ      R8, AX
 
-ended29:
+ended37:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line26
+	JMP  line34
 
-done30:
+done38:
 	VPCMPUQ $0x06, Z0, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
@@ -624,18 +1249,18 @@ TEXT ·lineCoords8to8AVX512(SB), NOSPLIT, $0-64
 	VMOVDQU64    turns8to8<>+0(SB), Z3
 	VMOVDQU64    turns8to8<>+64(SB), Z4
 
-line31:
+line39:
 	SUBQ         $0x01, BX
-	JLT          done35
+	JLT          done43
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended34
+	JE           ended42
 	ADDQ         R8, SI
 	VPBROADCASTQ DI, Z1
 
-full32:
+full40:
 	CMPQ      R8, $0x08
-	JLE       rest33
+	JLE       rest41
 	VMOVDQU64 (CX), Z5
 	VMOVDQU64 8(CX), Z6
 	VPCMPUQ   $0x05, Z6, Z5, K2
@@ -649,9 +1274,9 @@ full32:
 	ADDQ      $0x40, CX
 	ADDQ      $0x00000080, AX
 	SUBQ      $0x08, R8
-	JMP       full32
+	JMP       full40
 
-rest33:
+rest41:
 	VMOVDQU64 (CX), Z5
 	VMOVDQU64 8(CX), Z6
 	MOVQ      $-1, R9
@@ -670,12 +1295,12 @@ rest33:
 	SHLQ      $0x04, R8
 	ADDQ      R8, AX
 
-ended34:
+ended42:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line31
+	JMP  line39
 
-done35:
+done43:
 	VPCMPUQ $0x06, Z0, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
@@ -717,19 +1342,19 @@ TEXT ·lineCoords1to4AVX2(SB), NOSPLIT, $0-64
 	VPCMPEQD     Y3, Y3, Y3
 	VMOVDQU      numbers1to4<>+0(SB), Y4
 
-line36:
+line44:
 	SUBQ         $0x01, BX
-	JLT          done40
+	JLT          done48
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended39
+	JE           ended47
 	ADDQ         R8, SI
 	VMOVQ        DI, X1
 	VPBROADCASTD X1, Y1
 
-full37:
+full45:
 	CMPQ       R8, $0x08
-	JLE        rest38
+	JLE        rest46
 	VPMOVZXBD  (CX), Y5
 	VPMOVZXBD  1(CX), Y6
 	VPCMPGTD   Y5, Y6, Y6
@@ -747,9 +1372,9 @@ full37:
 	ADDQ       $0x08, CX
 	ADDQ       $0x00000040, AX
 	SUBQ       $0x08, R8
-	JMP        full37
+	JMP        full45
 
-rest38:
+rest46:
 	VPMOVZXBD    (CX), Y5
 	VPMOVZXBD    1(CX), Y6
 	VPCMPGTD     Y5, Y6, Y6
@@ -771,12 +1396,12 @@ rest38:
 	SHLQ         $0x03, R8
 	ADDQ         R8, AX
 
-ended39:
+ended47:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line36
+	JMP  line44
 
-done40:
+done48:
 	VMOVMSKPS Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
@@ -808,19 +1433,19 @@ TEXT ·lineCoords2to4AVX2(SB), NOSPLIT, $0-64
 	VPCMPEQD     Y3, Y3, Y3
 	VMOVDQU      numbers2to4<>+0(SB), Y4
 
-line41:
+line49:
 	SUBQ         $0x01, BX
-	JLT          done45
+	JLT          done53
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended44
+	JE           ended52
 	ADDQ         R8, SI
 	VMOVQ        DI, X1
 	VPBROADCASTD X1, Y1
 
-full42:
+full50:
 	CMPQ       R8, $0x08
-	JLE        rest43
+	JLE        rest51
 	VPMOVZXWD  (CX), Y5
 	VPMOVZXWD  2(CX), Y6
 	VPCMPGTD   Y5, Y6, Y6
@@ -838,9 +1463,9 @@ full42:
 	ADDQ       $0x10, CX
 	ADDQ       $0x00000040, AX
 	SUBQ       $0x08, R8
-	JMP        full42
+	JMP        full50
 
-rest43:
+rest51:
 	VPMOVZXWD    (CX), Y5
 	VPMOVZXWD    2(CX), Y6
 	VPCMPGTD     Y5, Y6, Y6
@@ -862,12 +1487,12 @@ rest43:
 	SHLQ         $0x03, R8
 	ADDQ         R8, AX
 
-ended44:
+ended52:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line41
+	JMP  line49
 
-done45:
+done53:
 	VMOVMSKPS Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
@@ -899,19 +1524,19 @@ TEXT ·lineCoords4to4AVX2(SB), NOSPLIT, $0-64
 	VPCMPEQD     Y3, Y3, Y3
 	VMOVDQU      numbers4to4<>+0(SB), Y4
 
-line46:
+line54:
 	SUBQ         $0x01, BX
-	JLT          done50
+	JLT          done58
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended49
+	JE           ended57
 	ADDQ         R8, SI
 	VMOVQ        DI, X1
 	VPBROADCASTD X1, Y1
 
-full47:
+full55:
 	CMPQ       R8, $0x08
-	JLE        rest48
+	JLE        rest56
 	VMOVDQU    (CX), Y5
 	VMOVDQU    4(CX), Y6
 	VPCMPGTD   Y5, Y6, Y6
@@ -929,9 +1554,9 @@ full47:
 	ADDQ       $0x20, CX
 	ADDQ       $0x00000040, AX
 	SUBQ       $0x08, R8
-	JMP        full47
+	JMP        full55
 
-rest48:
+rest56:
 	VMOVDQU      (CX), Y5
 	VMOVDQU      4(CX), Y6
 	VPCMPGTD     Y5, Y6, Y6
@@ -953,12 +1578,12 @@ rest48:
 	SHLQ         $0x03, R8
 	ADDQ         R8, AX
 
-ended49:
+ended57:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line46
+	JMP  line54
 
-done50:
+done58:
 	VMOVMSKPS Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
@@ -990,19 +1615,19 @@ TEXT ·lineCoords1to8AVX2(SB), NOSPLIT, $0-64
 	VPCMPEQD     Y3, Y3, Y3
 	VMOVDQU      numbers1to8<>+0(SB), Y4
 
-line51:
+line59:
 	SUBQ         $0x01, BX
-	JLT          done55
+	JLT          done63
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended54
+	JE           ended62
 	ADDQ         R8, SI
 	VMOVQ        DI, X1
 	VPBROADCASTQ X1, Y1
 
-full52:
+full60:
 	CMPQ        R8, $0x04
-	JLE         rest53
+	JLE         rest61
 	VPMOVZXBQ   (CX), Y5
 	VPMOVZXBQ   1(CX), Y6
 	VPCMPGTQ    Y5, Y6, Y6
@@ -1020,9 +1645,9 @@ full52:
 	ADDQ        $0x04, CX
 	ADDQ        $0x00000040, AX
 	SUBQ        $0x04, R8
-	JMP         full52
+	JMP         full60
 
-rest53:
+rest61:
 	VPMOVZXBQ    (CX), Y5
 	VPMOVZXBQ    1(CX), Y6
 	VPCMPGTQ     Y5, Y6, Y6
@@ -1044,12 +1669,12 @@ rest53:
 	SHLQ         $0x04, R8
 	ADDQ         R8, AX
 
-ended54:
+ended62:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line51
+	JMP  line59
 
-done55:
+done63:
 	VMOVMSKPD Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
@@ -1077,19 +1702,19 @@ TEXT ·lineCoords2to8AVX2(SB), NOSPLIT, $0-64
 	VPCMPEQD     Y3, Y3, Y3
 	VMOVDQU      numbers2to8<>+0(SB), Y4
 
-line56:
+line64:
 	SUBQ         $0x01, BX
-	JLT          done60
+	JLT          done68
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended59
+	JE           ended67
 	ADDQ         R8, SI
 	VMOVQ        DI, X1
 	VPBROADCASTQ X1, Y1
 
-full57:
+full65:
 	CMPQ        R8, $0x04
-	JLE         rest58
+	JLE         rest66
 	VPMOVZXWQ   (CX), Y5
 	VPMOVZXWQ   2(CX), Y6
 	VPCMPGTQ    Y5, Y6, Y6
@@ -1107,9 +1732,9 @@ full57:
 	ADDQ        $0x08, CX
 	ADDQ        $0x00000040, AX
 	SUBQ        $0x04, R8
-	JMP         full57
+	JMP         full65
 
-rest58:
+rest66:
 	VPMOVZXWQ    (CX), Y5
 	VPMOVZXWQ    2(CX), Y6
 	VPCMPGTQ     Y5, Y6, Y6
@@ -1131,12 +1756,12 @@ rest58:
 	SHLQ         $0x04, R8
 	ADDQ         R8, AX
 
-ended59:
+ended67:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line56
+	JMP  line64
 
-done60:
+done68:
 	VMOVMSKPD Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
@@ -1164,19 +1789,19 @@ TEXT ·lineCoords4to8AVX2(SB), NOSPLIT, $0-64
 	VPCMPEQD     Y3, Y3, Y3
 	VMOVDQU      numbers4to8<>+0(SB), Y4
 
-line61:
+line69:
 	SUBQ         $0x01, BX
-	JLT          done65
+	JLT          done73
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended64
+	JE           ended72
 	ADDQ         R8, SI
 	VMOVQ        DI, X1
 	VPBROADCASTQ X1, Y1
 
-full62:
+full70:
 	CMPQ        R8, $0x04
-	JLE         rest63
+	JLE         rest71
 	VPMOVZXDQ   (CX), Y5
 	VPMOVZXDQ   4(CX), Y6
 	VPCMPGTQ    Y5, Y6, Y6
@@ -1194,9 +1819,9 @@ full62:
 	ADDQ        $0x10, CX
 	ADDQ        $0x00000040, AX
 	SUBQ        $0x04, R8
-	JMP         full62
+	JMP         full70
 
-rest63:
+rest71:
 	VPMOVZXDQ    (CX), Y5
 	VPMOVZXDQ    4(CX), Y6
 	VPCMPGTQ     Y5, Y6, Y6
@@ -1218,12 +1843,12 @@ rest63:
 	SHLQ         $0x04, R8
 	ADDQ         R8, AX
 
-ended64:
+ended72:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line61
+	JMP  line69
 
-done65:
+done73:
 	VMOVMSKPD Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
@@ -1251,19 +1876,19 @@ TEXT ·lineCoords8to8AVX2(SB), NOSPLIT, $0-64
 	VPCMPEQD     Y3, Y3, Y3
 	VMOVDQU      numbers8to8<>+0(SB), Y4
 
-line66:
+line74:
 	SUBQ         $0x01, BX
-	JLT          done70
+	JLT          done78
 	MOVQ         (DX), R8
 	SUBQ         SI, R8
-	JE           ended69
+	JE           ended77
 	ADDQ         R8, SI
 	VMOVQ        DI, X1
 	VPBROADCASTQ X1, Y1
 
-full67:
+full75:
 	CMPQ        R8, $0x04
-	JLE         rest68
+	JLE         rest76
 	VMOVDQU     (CX), Y5
 	VMOVDQU     8(CX), Y6
 	VPCMPGTQ    Y5, Y6, Y6
@@ -1281,9 +1906,9 @@ full67:
 	ADDQ        $0x20, CX
 	ADDQ        $0x00000040, AX
 	SUBQ        $0x04, R8
-	JMP         full67
+	JMP         full75
 
-rest68:
+rest76:
 	VMOVDQU      (CX), Y5
 	VMOVDQU      8(CX), Y6
 	VPCMPGTQ     Y5, Y6, Y6
@@ -1305,12 +1930,12 @@ rest68:
 	SHLQ         $0x04, R8
 	ADDQ         R8, AX
 
-ended69:
+ended77:
 	ADDQ $0x08, DX
 	INCQ DI
-	JMP  line66
+	JMP  line74
 
-done70:
+done78:
 	VMOVMSKPD Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER

@@ -2,6 +2,62 @@
 
 package vec
 
+// coordLines4to1AVX512 goes through n pairs of row and column of 4 bytes, a multiple of 8 and not 0. It writes the columns, as
+// 1 bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers
+// must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.
+//
+//go:noescape
+func coordLines4to1AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+
+// coordLines4to2AVX512 goes through n pairs of row and column of 4 bytes, a multiple of 8 and not 0. It writes the columns, as
+// 2 bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers
+// must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.
+//
+//go:noescape
+func coordLines4to2AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+
+// coordLines4to4AVX512 goes through n pairs of row and column of 4 bytes, a multiple of 8 and not 0. It writes the columns, as
+// 4 bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers
+// must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.
+//
+//go:noescape
+func coordLines4to4AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+
+// coordLines4to8AVX512 goes through n pairs of row and column of 4 bytes, a multiple of 8 and not 0. It writes the columns, as
+// 8 bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers
+// must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.
+//
+//go:noescape
+func coordLines4to8AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+
+// coordLines8to1AVX512 goes through n pairs of row and column of 8 bytes, a multiple of 8 and not 0. It writes the columns, as
+// 1 bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers
+// must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.
+//
+//go:noescape
+func coordLines8to1AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+
+// coordLines8to2AVX512 goes through n pairs of row and column of 8 bytes, a multiple of 8 and not 0. It writes the columns, as
+// 2 bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers
+// must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.
+//
+//go:noescape
+func coordLines8to2AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+
+// coordLines8to4AVX512 goes through n pairs of row and column of 8 bytes, a multiple of 8 and not 0. It writes the columns, as
+// 4 bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers
+// must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.
+//
+//go:noescape
+func coordLines8to4AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+
+// coordLines8to8AVX512 goes through n pairs of row and column of 8 bytes, a multiple of 8 and not 0. It writes the columns, as
+// 8 bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers
+// must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.
+//
+//go:noescape
+func coordLines8to8AVX512(columns *byte, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)
+
 // lineCoords1to4AVX512 goes through lines of indices of 1 bytes, which begin with number at, at src, and have the given
 // ends. It writes the number of its line and each index to dst, as 4 bytes, and returns 0 if no index is greater than
 // last, and each less than the one behind it in its line. It reads and writes up to 16 more behind the last.

@@ -8,8 +8,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// linesKernels makes coordinates of the elements of compressed rows.
+// linesKernels makes coordinates of the elements of compressed rows, and the other way round.
 func linesKernels(g *gen) {
+	for _, isize := range []int{4, 8} {
+		for _, osize := range []int{1, 2, 4, 8} {
+			coordLines(g, isize, osize)
+		}
+	}
 	for _, wide := range []bool{true, false} {
 		for _, osize := range []int{4, 8} {
 			for isize := 1; isize <= osize; isize *= 2 {
@@ -234,4 +239,137 @@ func (f *coordsFrame) end() {
 	f.Store(result, f.ReturnIndex(0))
 	f.VZEROUPPER()
 	f.RET()
+}
+
+// coordLines finds where rows begin among pairs of row and column, and takes the columns.
+func coordLines(g *gen, isize, osize int) {
+	name := fmt.Sprintf("coordLines%dto%dAVX512", isize, osize)
+	g.Function(name)
+	g.SignatureExpr("func(columns, pairs *byte, n int, starts *uint32, last *[2]uint64) (count int, bad uint64)")
+	g.Attributes(attr.NOSPLIT)
+	g.Doc(fmt.Sprintf("%s goes through n pairs of row and column of %d bytes, a multiple of 8 and not 0. It writes the columns, as", name, isize),
+		fmt.Sprintf("%d bytes, and to starts the numbers of those pairs whose row is not that of the pair before; room for 8 more numbers", osize),
+		"must be there. bad is 0 if each pair comes after the one before, before the first, too, and no row or column is greater than the last.")
+	g.Pragma("noescape")
+	columns, pairs, n, starts, lastArg := g.gp("columns"), g.gp("pairs"), g.gp("n"), g.gp("starts"), g.gp("last")
+	first, number, step := g.GP64(), g.YMM(), g.YMM()
+	g.MOVQ(starts, first)
+	iota := g.StaticGlobal(fmt.Sprintf("eight%dto%d", isize, osize))
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 8 {
+		g.AddDatum(4*i, U32(i))
+	}
+	eight := g.GP32()
+	g.MOVL(U32(8), eight)
+	g.VPBROADCASTD(eight, step)
+	g.VMOVDQU(iota.Offset(0), number)
+	bad, most, mostColumn := g.K(), g.ZMM(), g.ZMM()
+	g.KXORQ(bad, bad, bad)
+	g.VPXORQ(most, most, most)
+	g.VPXORQ(mostColumn, mostColumn, mostColumn)
+	low, even, odd := g.ZMM(), g.ZMM(), g.ZMM()
+	if isize == 4 {
+		mask := g.GP32()
+		g.MOVL(U32(0xffffffff), mask)
+		g.VPBROADCASTQ(mask.As64(), low)
+	} else {
+		order := g.StaticGlobal(fmt.Sprintf("apart%d", osize))
+		g.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range 16 {
+			g.AddDatum(8*i, U64(2*(i%8)+i/8))
+		}
+		g.VMOVDQU64(order.Offset(0), even)
+		g.VMOVDQU64(order.Offset(64), odd)
+	}
+	loop := g.label("loop")
+	g.Label(loop)
+	for at := 0; at < 16*isize; at += 64 {
+		g.PREFETCHT0(Mem{Base: pairs, Disp: 4096 + at})
+	}
+	const notEqual, notGreater, greater = 4, 2, 6
+	column, changed, wrong := g.ZMM(), g.K(), g.K()
+	if isize == 4 {
+		// A pair is one integer, with the row above once its halves have changed places.
+		before, difference := g.ZMM(), g.ZMM()
+		g.VMOVDQU64(Mem{Base: pairs}, column)
+		g.VMOVDQU64(Mem{Base: pairs, Disp: -8}, before)
+		g.VPXORQ(column, before, difference)
+		g.VPTESTMQ(low, difference, changed)
+		g.VPMAXUD(column, most, most)
+		g.VPROLQ(U8(32), column, column)
+		g.VPROLQ(U8(32), before, before)
+		g.VPCMPUQ(U8(notGreater), before, column, wrong)
+	} else {
+		split := func(disp int) (rows, columns reg.VecVirtual) {
+			rows, columns = g.ZMM(), g.ZMM()
+			g.VMOVDQU64(Mem{Base: pairs, Disp: disp}, rows)
+			g.VMOVDQA64(rows, columns)
+			g.VPERMT2Q(Mem{Base: pairs, Disp: disp + 64}, even, rows)
+			g.VPERMT2Q(Mem{Base: pairs, Disp: disp + 64}, odd, columns)
+			return rows, columns
+		}
+		row, col := split(0)
+		rowBefore, columnBefore := split(-16)
+		column = col
+		g.VPMAXUQ(row, most, most)
+		g.VPMAXUQ(column, mostColumn, mostColumn)
+		same, less := g.K(), g.K()
+		g.VPCMPUQ(U8(notEqual), rowBefore, row, changed)
+		g.KNOTQ(changed, same)
+		g.VPCMPUQ(U8(notGreater), columnBefore, column, same, wrong)
+		g.VPCMPUQ(U8(1), rowBefore, row, less)
+		g.KORQ(less, wrong, wrong)
+	}
+	g.KORQ(wrong, bad, bad)
+	switch osize {
+	case 1:
+		g.VPMOVQB(column, Mem{Base: columns})
+	case 2:
+		g.VPMOVQW(column, Mem{Base: columns})
+	case 4:
+		g.VPMOVQD(column, Mem{Base: columns})
+	case 8:
+		if isize == 4 {
+			g.VPANDQ(low, column, column)
+		}
+		g.VMOVDQU64(column, Mem{Base: columns})
+	}
+	found, bits := g.YMM(), g.GP64()
+	g.VPXOR(found, found, found)
+	g.VPCOMPRESSD_Z(number, changed, found)
+	g.VMOVDQU(found, Mem{Base: starts})
+	g.KMOVQ(changed, bits)
+	g.POPCNTQ(bits, bits)
+	g.LEAQ(Mem{Base: starts, Index: bits, Scale: 4}, starts)
+	g.VPADDD(step, number, number)
+	g.ADDQ(U32(16*isize), pairs)
+	g.ADDQ(U8(8*osize), columns)
+	g.SUBQ(U8(8), n)
+	g.JNE(LabelRef(loop))
+
+	last, above := g.ZMM(), g.K()
+	if isize == 4 {
+		// Row and column by turns.
+		both := g.GP64()
+		g.MOVQ(Mem{Base: lastArg, Disp: 8}, both)
+		g.SHLQ(U8(32), both)
+		g.ORQ(Mem{Base: lastArg}, both)
+		g.VPBROADCASTQ(both, last)
+		g.VPCMPUD(U8(greater), last, most, above)
+		g.KORQ(above, bad, bad)
+	} else {
+		for i, m := range []reg.VecVirtual{most, mostColumn} {
+			g.VPBROADCASTQ(Mem{Base: lastArg, Disp: 8 * i}, last)
+			g.VPCMPUQ(U8(greater), last, m, above)
+			g.KORQ(above, bad, bad)
+		}
+	}
+	result := g.GP64()
+	g.KMOVQ(bad, result)
+	g.SUBQ(first, starts)
+	g.SHRQ(U8(2), starts)
+	g.Store(starts, g.ReturnIndex(0))
+	g.Store(result, g.ReturnIndex(1))
+	g.VZEROUPPER()
+	g.RET()
 }
