@@ -8,7 +8,8 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 		return nil, err
 	}
 	width := int64(dt.width)
-	// Nothing is allocated before the index arrays have been found to be right.
+	// Nothing is allocated before the index arrays have been found to be right, but for rows: their columns are looked at when
+	// they are written.
 	switch t := t.(type) {
 	case *Dense:
 		data, err := c.room(c.oldData, n, width)
@@ -21,7 +22,12 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 		if data, err := c.cooToDense(t, n); data != nil || err != nil {
 			return data, err
 		}
-	case *CSR, *CSC:
+	case *CSR:
+		// Elements may be stored several times, and are summed then.
+		if data, err := c.rowsToDense(&t.compressed, n); data != nil || err != nil {
+			return data, err
+		}
+	case *CSC:
 		// Elements may be stored several times, and are summed then.
 		from, axis, err := c.lineSource(t)
 		if err != nil {
@@ -156,6 +162,24 @@ func (c *conversion) zeros(n, width int64) ([]byte, error) {
 	return data, err
 }
 
+// rowsToDense returns the n elements of a matrix with rows, or nil if these are not in order.
+func (c *conversion) rowsToDense(t *compressed, n int64) ([]byte, error) {
+	if err := t.checkPointers(); err != nil {
+		return nil, err
+	}
+	width, left := int64(t.dtype.width), c.left
+	data, err := c.room(c.oldData, n, width)
+	if err != nil {
+		return nil, err
+	}
+	err = c.scatterRows(rowScatter{data, width, t.shape[1], t.indptr, t.indices, t.data, true})
+	if isOrder(err) {
+		c.oldData, c.left = data, left
+		return nil, nil
+	}
+	return data, err
+}
+
 // linesToDense returns the n elements of a matrix with lines along axis, which are in order.
 func (c *conversion) linesToDense(t *compressed, axis int, n int64) ([]byte, error) {
 	width := int64(t.dtype.width)
@@ -166,5 +190,5 @@ func (c *conversion) linesToDense(t *compressed, axis int, n int64) ([]byte, err
 	if axis == 1 {
 		return data, c.scatterColumns(data, t)
 	}
-	return data, c.scatterRows(rowScatter{data, width, t.shape[1], t.indptr, t.indices, t.data})
+	return data, c.scatterRows(rowScatter{data, width, t.shape[1], t.indptr, t.indices, t.data, true})
 }

@@ -14,6 +14,7 @@ type rowScatter struct {
 	pointers Index // where the elements of each row begin, and where those of the last end
 	places   Index // the column of each element
 	values   []byte
+	ascend   bool // the columns of each row must ascend
 }
 
 // scatterRows writes all rows.
@@ -47,12 +48,19 @@ func (s rowScatter) together(rows, parts int64, workers int) error {
 // rows writes rows from to to−1.
 func (s rowScatter) rows(from, to int64) error {
 	row := s.cols * s.width
-	err := vec.ScatterRows(s.dst[from*row:to*row], int(s.width), int(s.cols), s.pointers.Slice(from, to+1).data, s.pointers.typ.kernel(),
-		s.places.data, s.places.typ.kernel(), s.values)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrIndex, err)
+	scatter := vec.ScatterRows
+	if s.ascend {
+		scatter = vec.ScatterAscending
 	}
-	return nil
+	err := scatter(s.dst[from*row:to*row], int(s.width), int(s.cols), s.pointers.Slice(from, to+1).data, s.pointers.typ.kernel(),
+		s.places.data, s.places.typ.kernel(), s.values)
+	if err == nil {
+		return nil
+	}
+	if _, ok := err.(*vec.OrderError); ok {
+		return fmt.Errorf("%w: %w", ErrOrder, err)
+	}
+	return fmt.Errorf("%w: %w", ErrIndex, err)
 }
 
 // scatterColumns writes a dense matrix, all of it, of the elements of t, which is kept column by column and in order.

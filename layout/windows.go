@@ -85,7 +85,7 @@ func (w *windows) write(c *conversion, dst []byte, width int64, values []byte) e
 	}
 	bytes := int64(w.size) * width
 	whole := int64(len(dst)) / bytes
-	s := rowScatter{dst[:whole*bytes], width, int64(w.size), Index{IndexUint64, vec.Bytes(w.pointers[:whole+1])}, places, values}
+	s := rowScatter{dst[:whole*bytes], width, int64(w.size), Index{IndexUint64, vec.Bytes(w.pointers[:whole+1])}, places, values, false}
 	if err := c.scatterRows(s); err != nil || whole == w.count {
 		return err
 	}

@@ -216,6 +216,10 @@ func FuzzArrays(f *testing.F) {
 			if err := ScatterRows(got, size, cols, Bytes(linePointers), U64, lineIndices, I16, values); err != nil || !bytes.Equal(got, dense) {
 				t.Fatalf("%v: rows of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
 			}
+			clear(got)
+			if err := ScatterAscending(got, size, cols, Bytes(linePointers), U64, lineIndices, I16, values); err != nil || !bytes.Equal(got, dense) {
+				t.Fatalf("%v: ascending rows of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
+			}
 			if err := ScatterColumns(got, size, cols, wantPointers, I64, wantRows, I32, wantColumns); err != nil || !bytes.Equal(got, dense) {
 				t.Fatalf("%v: columns of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
 			}

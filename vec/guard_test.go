@@ -481,13 +481,16 @@ func TestGuardArrays(t *testing.T) {
 						c.check(t, 8*k.cols, 0, atEnd, what)
 					}
 
-					for _, byColumns := range []bool{false, true} {
+					for i := range 3 {
 						out := a.place(len(dense), 0, atEnd)
 						var err error
-						if byColumns {
-							err = ScatterColumns(out, size, k.cols, columnPointers, I64, columnRows, k.ix, columnValues)
-						} else {
+						switch i {
+						case 0:
 							err = ScatterRows(out, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues)
+						case 1:
+							err = ScatterAscending(out, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues)
+						default:
+							err = ScatterColumns(out, size, k.cols, columnPointers, I64, columnRows, k.ix, columnValues)
 						}
 						if err != nil {
 							t.Fatal(err)

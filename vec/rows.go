@@ -2,6 +2,7 @@ package vec
 
 import (
 	"fmt"
+	"math/bits"
 	"sync"
 	"unsafe"
 )
@@ -45,12 +46,44 @@ func CheckPointers(pointers []byte, t Index, n uint64) error {
 	return &PointerError{At: at, Value: t.At(pointers, at), Type: t, N: n}
 }
 
+// An OrderError says that an index is not greater than the one before it in its row.
+type OrderError struct {
+	At int // position in the array
+}
+
+// Error describes the position.
+func (e *OrderError) Error() string {
+	return fmt.Sprintf("index at position %d is not greater than the one before it", e.At)
+}
+
 // ScatterRows writes a row-major dst of rows of cols elements of size bytes, all zeros but for the given
 // values: those of row i are numbers pointers[i] to pointers[i+1]−1 of values, and indices has the column of
 // each; the last of several for one element stays. There is one pointer more than rows. Pointers and indices
 // are checked before anything is written: the error is a [*PointerError] or an [*IndexError] then, and dst is as
-// it was. dst must not overlap the others.
+// it was. They must not change during the call. dst must not overlap the others.
 func ScatterRows(dst []byte, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) error {
+	from, to, err := checkRows(dst, size, cols, pointers, pt, indices, t, values)
+	if err != nil {
+		return err
+	}
+	if err := checkRange(indices, t, from, to, uint64(cols)); err != nil {
+		return err
+	}
+	return scatterRows(dst, size, cols, pointers, pt, indices, t, values, false)
+}
+
+// ScatterAscending is [ScatterRows] for rows whose indices ascend, none twice. It takes less time, since it checks the indices
+// of some rows at a time, while they are in the cache, and then writes these: if there is an [*IndexError], or an
+// [*OrderError] because they do not ascend, rows before may have been written.
+func ScatterAscending(dst []byte, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) error {
+	if _, _, err := checkRows(dst, size, cols, pointers, pt, indices, t, values); err != nil {
+		return err
+	}
+	return scatterRows(dst, size, cols, pointers, pt, indices, t, values, true)
+}
+
+// checkRows checks all but the indices, and returns which values there are.
+func checkRows(dst []byte, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) (from, to int, err error) {
 	rows, n := pt.len(pointers)-1, t.len(indices)
 	if size < 1 || cols < 0 || rows < 0 || len(values) != n*size {
 		panic(fmt.Sprintf("vec: scatter of %d bytes of values to %d indices in rows of %d elements of %d bytes does not fit", len(values), n, cols, size))
@@ -59,60 +92,71 @@ func ScatterRows(dst []byte, size, cols int, pointers []byte, pt Index, indices 
 		panic(fmt.Sprintf("vec: %d bytes are not %d rows of %d elements of %d bytes", len(dst), rows, cols, size))
 	}
 	if err := CheckPointers(pointers, pt, uint64(n)); err != nil {
-		return err
+		return 0, 0, err
 	}
-	from, to := int(pt.At(pointers, 0)), int(pt.At(pointers, rows))
-	if err := checkRange(indices, t, from, to, uint64(cols)); err != nil {
-		return err
-	}
-	if len(dst) == 0 {
-		return nil
-	}
+	return int(pt.At(pointers, 0)), int(pt.At(pointers, rows)), nil
+}
+
+// scatterRows writes dst. The indices must ascend, and are checked, or else have been checked.
+func scatterRows(dst []byte, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte, ascend bool) error {
 	switch size {
 	case 1:
-		scatterRows[uint8](dst, cols, pointers, pt, indices, t, values, to-from)
+		return scatterElems[uint8](dst, cols, pointers, pt, indices, t, values, ascend)
 	case 2:
-		scatterRows[uint16](dst, cols, pointers, pt, indices, t, values, to-from)
+		return scatterElems[uint16](dst, cols, pointers, pt, indices, t, values, ascend)
 	case 4:
-		scatterRows[uint32](dst, cols, pointers, pt, indices, t, values, to-from)
+		return scatterElems[uint32](dst, cols, pointers, pt, indices, t, values, ascend)
 	case 8:
-		scatterRows[uint64](dst, cols, pointers, pt, indices, t, values, to-from)
+		return scatterElems[uint64](dst, cols, pointers, pt, indices, t, values, ascend)
 	case 16:
-		scatterRows[word128](dst, cols, pointers, pt, indices, t, values, to-from)
-	default:
-		clear(dst)
-		for i := range rows {
-			from, to = int(pt.At(pointers, i)), int(pt.At(pointers, i+1))
-			scatterGo(dst[i*cols*size:(i+1)*cols*size], size, indices[from*t.Size():to*t.Size()], t, values[from*size:to*size])
+		return scatterElems[word128](dst, cols, pointers, pt, indices, t, values, ascend)
+	}
+	clear(dst)
+	from, row := int(pt.At(pointers, 0)), cols*size
+	for i := range pt.len(pointers) - 1 {
+		to := int(pt.At(pointers, i+1))
+		line := indices[from*t.Size() : to*t.Size()]
+		if ascend {
+			if err := checkRange(indices, t, from, to, uint64(cols)); err != nil {
+				return err
+			}
+			if at := FirstNotIncreasing(line, t); at >= 0 {
+				return &OrderError{from + at}
+			}
 		}
+		scatterGo(dst[i*row:(i+1)*row], size, line, t, values[from*size:to*size])
+		from = to
 	}
 	return nil
 }
 
-func scatterRows[T any](dst []byte, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte, n int) {
+func scatterElems[T any](dst []byte, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte, ascend bool) error {
 	d, v := view[T](dst), view[T](values)
 	switch t.Size() {
 	case 1:
-		s := rowScatter[T, uint8]{cols, indices, v}
-		s.run(d, pointers, pt, n)
+		s := rowScatter[T, uint8]{cols, indices, v, t, ascend}
+		return s.run(d, pointers, pt)
 	case 2:
-		s := rowScatter[T, uint16]{cols, view[uint16](indices), v}
-		s.run(d, pointers, pt, n)
+		s := rowScatter[T, uint16]{cols, view[uint16](indices), v, t, ascend}
+		return s.run(d, pointers, pt)
 	case 4:
-		s := rowScatter[T, uint32]{cols, view[uint32](indices), v}
-		s.run(d, pointers, pt, n)
+		s := rowScatter[T, uint32]{cols, view[uint32](indices), v, t, ascend}
+		return s.run(d, pointers, pt)
 	default:
-		s := rowScatter[T, uint64]{cols, view[uint64](indices), v}
-		s.run(d, pointers, pt, n)
+		s := rowScatter[T, uint64]{cols, view[uint64](indices), v, t, ascend}
+		return s.run(d, pointers, pt)
 	}
 }
 
-// rowScatter scatters row after row. A large dst is made in a buffer that stays in the cache and copied out
-// past it: writing to dst itself would first read every line from memory, and later write it back.
+// rowScatter scatters row after row. A large dst is written past the cache, since writing to dst itself would first read every
+// line from memory, and later write it back. Many values whose indices ascend are expanded; else rows are made in a
+// buffer that stays in the cache and copied out.
 type rowScatter[T any, I uint8 | uint16 | uint32 | uint64] struct {
 	cols    int
 	indices []I
 	values  []T
+	t       Index // of the indices
+	ascend  bool  // the indices must ascend, and have not been checked
 }
 
 const (
@@ -122,6 +166,10 @@ const (
 	rowBuffer = 16 << 10
 	// rowBufferMost is how much it may be for long rows: less than a common second-level cache.
 	rowBufferMost = 512 << 10
+	// manyScattered is the share of nonzeros from which they are expanded.
+	manyScattered = 0.04
+	// expandMost is how many indices are made 4 bytes wide at a time.
+	expandMost = 4096
 )
 
 var rowBuffers = sync.Pool{New: func() any { return new([rowBufferMost + 64]byte) }}
@@ -131,36 +179,42 @@ func aligned64(b []byte) []byte {
 	return b[-uintptr(unsafe.Pointer(unsafe.SliceData(b)))&63:]
 }
 
-func (s *rowScatter[T, I]) run(dst []T, pointers []byte, pt Index, n int) {
+func (s *rowScatter[T, I]) run(dst []T, pointers []byte, pt Index) error {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	row := s.cols * size
+	lines := pt.len(pointers) - 1
+	start := int(pt.At(pointers, 0))
+	n := int(pt.At(pointers, lines)) - start
 	// Whole rows that take whole cache lines.
 	group := 1
 	for group*row%64 != 0 {
 		group *= 2
 	}
-	for group*2*row <= rowBuffer {
+	for row > 0 && group*2*row <= rowBuffer {
 		group *= 2
 	}
 	bytes := memory(dst)
+	stream := len(bytes) >= streamFrom && canStream() && uintptr(unsafe.Pointer(&bytes[0]))&63 == 0
+	expand := stream && row%64 == 0 && canExpand(size) && uint64(s.cols) <= 1<<31 && float64(n) >= manyScattered*float64(len(dst))
 	var buffer []byte
 	var rows []T
-	if len(bytes) >= streamFrom && group*row <= rowBufferMost && canStream() && uintptr(unsafe.Pointer(&bytes[0]))&63 == 0 {
+	if expand || stream && group*row <= rowBufferMost {
 		b := rowBuffers.Get().(*[rowBufferMost + 64]byte)
 		defer rowBuffers.Put(b)
-		buffer = aligned64(b[:])[:group*row]
-		clear(buffer)
-		rows = view[T](buffer)
 		defer streamDone()
+		buffer = aligned64(b[:])
+		if !expand {
+			buffer = buffer[:group*row]
+			clear(buffer)
+			rows = view[T](buffer)
+		}
 	}
 	// Few values are taken out of the buffer one by one; else it is cleared while it is copied.
 	few := n < len(bytes)/64
 
 	var ends [256]uint64
-	start := int(pt.At(pointers, 0))
 	next := 1 // of pointers
-	lines := pt.len(pointers) - 1
 	for next <= lines {
 		block := ends[:min(len(ends), lines+1-next)]
 		widenPointers(block, pointers[next*pt.Size():], pt)
@@ -168,7 +222,14 @@ func (s *rowScatter[T, I]) run(dst []T, pointers []byte, pt Index, n int) {
 		for len(block) > 0 {
 			m := min(group, len(block))
 			first, stop := start, int(block[m-1])
-			if buffer == nil || m*row%64 != 0 {
+			if s.ascend {
+				if err := s.check(first, block[:m]); err != nil {
+					return err
+				}
+			}
+			if expand {
+				s.expand(dst[:m*s.cols], first, block[:m], view[uint32](buffer[:expandMost*4]))
+			} else if buffer == nil || m*row%64 != 0 {
 				clear(dst[:m*s.cols])
 				s.scatter(dst[:m*s.cols], first, block[:m])
 			} else {
@@ -191,6 +252,76 @@ func (s *rowScatter[T, I]) run(dst []T, pointers []byte, pt Index, n int) {
 			}
 			dst, bytes, block, start = dst[m*s.cols:], bytes[m*row:], block[m:], stop
 		}
+	}
+	return nil
+}
+
+// check makes sure that the indices of rows that end with the given numbers ascend inside the matrix.
+func (s *rowScatter[T, I]) check(start int, ends []uint64) error {
+	for _, end := range ends {
+		x := s.indices[start:end]
+		if n := len(x); n > 0 && (uint64(x[n-1]) >= uint64(s.cols) || !ascends(x)) {
+			if err := checkRange(memory(s.indices), s.t, start, int(end), uint64(s.cols)); err != nil {
+				return err
+			}
+			return &OrderError{start + firstDisorderGo(memory(x), s.t, true)}
+		}
+		start = int(end)
+	}
+	return nil
+}
+
+// ascends reports whether each of some unsigned integers is greater than the one before it.
+func ascends[I uint8 | uint16 | uint32 | uint64](x []I) bool {
+	const long = 32 // is worth a kernel
+	if len(x) >= long {
+		return firstDisorderAny(memory(x), unsignedIndex(int(unsafe.Sizeof(x[0]))), true) < 0
+	}
+	for k := 1; k < len(x); k++ {
+		if x[k] <= x[k-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// expand writes rows that end with the given numbers and take whole cache lines.
+func (s *rowScatter[T, I]) expand(dst []T, start int, ends []uint64, wide []uint32) {
+	for _, end := range ends {
+		x, v, d := s.indices[start:end], s.values[start:end], dst[:s.cols]
+		if !s.ascend && !ascends(x) {
+			clear(d)
+			scatter(d, x, v)
+		} else {
+			expandRow(d, x, v, wide)
+		}
+		dst, start = dst[s.cols:], int(end)
+	}
+}
+
+// expandRow writes the values with some indices, which ascend, to a row that takes whole cache lines.
+func expandRow[T any, I uint8 | uint16 | uint32 | uint64](dst []T, indices []I, values []T, wide []uint32) {
+	var zero T
+	var index I
+	size, isize := int(unsafe.Sizeof(zero)), int(unsafe.Sizeof(index))
+	// The indices of the next row are fetched meanwhile, as many as these.
+	ahead := uintptr(unsafe.Pointer(unsafe.SliceData(indices))) + uintptr(max(len(indices)*isize, 2048)+2048)
+	shift := uint64(bits.Len(uint(isize)) - 1)
+	for at := 0; at < len(dst); {
+		n, some := len(dst)-at, view[uint32](memory(indices))
+		if isize != 4 {
+			m := min(len(indices), len(wide))
+			some = wide[:m]
+			convertAny(memory(some), memory(indices[:m]), 4, isize)
+			if m < len(indices) {
+				// Up to the line of the first one that comes next. They have been found to ascend: it is more than one.
+				n = min(max(int(indices[m])*size/64*64/size-at, 64), n)
+			}
+		}
+		used := expandAny(memory(dst[at:at+n]), size, memory(values), some, uint32(at), ahead, shift)
+		indices, values = indices[used:], values[used:]
+		at += n
+		ahead += uintptr(used) << shift
 	}
 }
 

@@ -67,6 +67,85 @@ func TestScatterRows(t *testing.T) {
 	}
 }
 
+func TestScatterAscending(t *testing.T) {
+	cases := []struct {
+		rows, cols, size int
+		density          float64
+	}{
+		{5, 0, 4, 0}, {0, 5, 4, 0}, {3, 7, 3, .5}, {90, 100, 4, .3}, {1100, 2048, 4, .01}, {3000, 1000, 3, .1}, {600, 1000, 16, .2},
+		// Many values, in rows of whole cache lines.
+		{1100, 2048, 4, .1}, {1100, 2048, 4, .5}, {5, 1 << 19, 4, .3}, {1100, 1024, 8, .1}, {1100, 1024, 8, .6}, {2100, 4096, 1, .1}, {2100, 4096, 1, .7},
+		{1100, 4096, 2, .1}, {1100, 4096, 2, .9}, {140000, 16, 4, .2}, {3, 1 << 20, 4, 1},
+	}
+	for i, c := range cases {
+		for _, ix := range []Index{I64, U32, I16} {
+			if uint64(max(c.cols-1, 0)) > ix.Max() {
+				continue
+			}
+			rng := rand.New(rand.NewPCG(43, uint64(i)))
+			want := make([]byte, c.rows*c.cols*c.size)
+			indices := bytes.Repeat([]byte{0xff}, 3*ix.Size())
+			values := make([]byte, 3*c.size)
+			pointers := []uint32{3}
+			k := 3
+			for r := range c.rows {
+				for col := range c.cols {
+					if rng.Float64() >= c.density*2*float64(r%2) && c.density < 1 {
+						continue
+					}
+					indices = appendIndex(indices, ix, uint64(col))
+					for range c.size {
+						values = append(values, byte(rng.Uint32())|1)
+					}
+					copy(want[(r*c.cols+col)*c.size:][:c.size], values[k*c.size:])
+					k++
+				}
+				pointers = append(pointers, uint32(k))
+			}
+			got := make([]byte, len(want))
+			eachVersion(func(v Version) {
+				for name, f := range map[string]func([]byte, int, int, []byte, Index, []byte, Index, []byte) error{"rows": ScatterRows, "ascending": ScatterAscending} {
+					for i := range got {
+						got[i] = 0x55
+					}
+					if err := f(got, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); err != nil {
+						t.Fatalf("%v: %s: %+v: %v", v, name, c, err)
+					}
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%v: %s: %+v with %v indices: wrong bytes", v, name, c, ix)
+					}
+				}
+				if c.cols < 2 || k < 200 {
+					return
+				}
+				// Two indices of a row that is not the first are exchanged, or one is wrong.
+				r := c.rows - 1
+				for pointers[r+1]-pointers[r] < 2 {
+					r--
+				}
+				at := int(pointers[r+1]) - 1
+				last := ix.At(indices, at)
+				putIndex(indices[at*ix.Size():], ix, ix.At(indices, at-1))
+				var oe *OrderError
+				if err := ScatterAscending(got, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); !errors.As(err, &oe) || oe.At != at {
+					t.Errorf("%v: %+v with %v indices: error %v, want one at %d", v, c, ix, err, at)
+				}
+				for _, wrong := range []uint64{uint64(c.cols), ix.Max(), ^uint64(0)} {
+					if wrong > ix.Max() {
+						wrong = ^uint64(0)
+					}
+					putIndex(indices[at*ix.Size():], ix, wrong)
+					var ie *IndexError
+					if err := ScatterAscending(got, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); !errors.As(err, &ie) || ie.At != at {
+						t.Errorf("%v: %+v with %v indices: error %v, want one at %d", v, c, ix, err, at)
+					}
+				}
+				putIndex(indices[at*ix.Size():], ix, last)
+			})
+		}
+	}
+}
+
 func TestScatterRowsChecksBeforeItWrites(t *testing.T) {
 	cases := []struct {
 		name     string

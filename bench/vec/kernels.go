@@ -130,19 +130,22 @@ func (b *bench) scatter(e element, density float64, t vec.Index, src []byte) {
 		pointers[r+1] = int64(k)
 	}
 	values, indices := a.values[:k*size], a.indices[:k*t.Size()]
-	b.measure(e, density, measurement{name: "scatter rows", index: t, shape: matrix, run: func(threads int, fresh bool) {
-		out := dst
-		if fresh {
-			out = make([]byte, len(dst))
-			vec.AdviseHuge(out)
-		}
-		parallel(threads, func(part int) {
-			from, to := n*part/threads, n*(part+1)/threads
-			if err := vec.ScatterRows(out[from*n*size:to*n*size], size, n, vec.Bytes(pointers[from:to+1]), vec.I64, indices, t, values); err != nil {
-				panic(err)
+	for _, rows := range []struct {
+		name    string
+		scatter func(dst []byte, size, cols int, pointers []byte, pt vec.Index, indices []byte, t vec.Index, values []byte) error
+	}{{"scatter rows", vec.ScatterRows}, {"scatter ascending", vec.ScatterAscending}} {
+		b.measure(e, density, measurement{name: rows.name, index: t, shape: matrix, run: func(threads int, fresh bool) {
+			out := dst
+			if fresh {
+				out = make([]byte, len(dst))
+				vec.AdviseHuge(out)
 			}
-		})
-	}})
+			parallel(threads, func(part int) {
+				from, to := n*part/threads, n*(part+1)/threads
+				no(rows.scatter(out[from*n*size:to*n*size], size, n, vec.Bytes(pointers[from:to+1]), vec.I64, indices, t, values))
+			})
+		}})
+	}
 	// The same matrix transposed, column by column.
 	b.measure(e, density, measurement{name: "scatter columns", index: t, shape: matrix, alone: true, run: func(int, bool) {
 		if err := vec.ScatterColumns(dst, size, n, vec.Bytes(pointers), vec.I64, indices, t, values); err != nil {

@@ -41,6 +41,7 @@ func main() {
 		{".", "vec", "moments", momentsKernels},
 		{".", "vec", "pairs", pairsKernels},
 		{".", "vec", "lines", linesKernels},
+		{".", "vec", "expand", expandKernels},
 		{"../bench/vec", "main", "read", readKernels},
 	} {
 		if err := write(filepath.Join(*dir, f.folder), f.pkg, f.name, f.make); err != nil {
