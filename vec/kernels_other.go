@@ -93,6 +93,7 @@ func coordsAny(dst []byte, osize int, src []byte, isize int, ends []uint64, at, 
 
 func splitCoordsAny(columns []byte, csize int, starts []uint32, coords []byte, size int, strides [2]int, k int, last [2]uint64) (found int, ok bool) {
 	return splitCoordsGo(columns, csize, starts, coords, size, strides, k, last)
+}
 
 func canExpand(size int) bool { return false }
 
