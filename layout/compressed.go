@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tstore/tstore/vec"
 )
@@ -183,13 +184,22 @@ func (c *CSR) Validate() error { return c.validate(0) }
 func (c *CSC) Validate() error { return c.validate(1) }
 
 func (c *compressed) validate(axis int) error {
+	if err := c.checkPointers(); err != nil {
+		return err
+	}
+	if ordered(c.indptr, c.indices, c.shape[1-axis]) {
+		return nil
+	}
 	if err := c.checkStructure(axis); err != nil {
 		return err
 	}
-	if line, at := firstLineDisorder(c.indptr, c.indices); line >= 0 {
-		return c.disorder(line, at)
-	}
-	return nil
+	line, at := firstLineDisorder(c.indptr, c.indices)
+	return c.disorder(line, at)
+}
+
+// ordered reports whether the indices of each line are less than n, in ascending order and none twice.
+func ordered(indptr, indices Index, n int64) bool {
+	return vec.LinesInOrder(indptr.data, indptr.typ.kernel(), indices.data, indices.typ.kernel(), uint64(n))
 }
 
 func (c *compressed) disorder(line, at int64) error {
@@ -208,20 +218,15 @@ func (c *compressed) validateTogether(axis, workers int) error {
 	if err := c.checkPointers(); err != nil {
 		return err
 	}
-	errs := make([]error, 2*workers)
+	results := make([]bool, workers)
 	inParallel(workers, func(i int) {
 		from, to := c.indptr.part(i, workers)
-		part := compressed{sparse: c.sparse, indptr: c.indptr.Slice(from, to+1), indices: c.indices}
-		start, stop := int64(c.indptr.At(from)), int64(c.indptr.At(to))
-		if vec.CheckIndices(c.indices.Slice(start, stop).data, c.indices.typ.kernel(), uint64(c.shape[1-axis])) != nil {
-			errs[i] = c.checkStructure(axis) // which says where
-			return
-		}
-		if line, at := firstLineDisorder(part.indptr, part.indices); line >= 0 {
-			errs[workers+i] = c.disorder(from+line, at)
-		}
+		results[i] = ordered(c.indptr.Slice(from, to+1), c.indices, c.shape[1-axis])
 	})
-	return firstError(errs)
+	if slices.Contains(results, false) {
+		return c.validate(axis) // which says where
+	}
+	return nil
 }
 
 // checkStructure checks all but the order of the indices in a line.
@@ -261,30 +266,20 @@ func checkIndptr(indptr Index, n int64) error {
 func firstLineDisorder(indptr, indices Index) (line, at int64) {
 	switch indices.typ.Size() {
 	case 1:
-		return lineDisorder(indptr, indices, indices.data)
+		return lineDisorder(indptr, indices.data)
 	case 2:
-		return lineDisorder(indptr, indices, words[uint16](indices.data))
+		return lineDisorder(indptr, words[uint16](indices.data))
 	case 4:
-		return lineDisorder(indptr, indices, words[uint32](indices.data))
+		return lineDisorder(indptr, words[uint32](indices.data))
 	}
-	return lineDisorder(indptr, indices, words[uint64](indices.data))
+	return lineDisorder(indptr, words[uint64](indices.data))
 }
 
-// longLine is the number of indices from which a line is worth a kernel.
-const longLine = 32
-
-func lineDisorder[I indexWord](indptr, x Index, indices []I) (line, at int64) {
+func lineDisorder[I indexWord](indptr Index, indices []I) (line, at int64) {
 	var buf lineBuffer
 	start := indptr.At(0)
 	for first := int64(1); first < indptr.Len(); first += int64(len(buf)) {
 		for i, stop := range indptr.chunk(buf[:], first) {
-			if stop-start >= longLine {
-				if k := vec.FirstNotIncreasing(x.Slice(int64(start), int64(stop)).data, x.typ.kernel()); k >= 0 {
-					return first - 1 + int64(i), int64(start) + int64(k)
-				}
-				start = stop
-				continue
-			}
 			span := indices[start:stop]
 			for k := 1; k < len(span); k++ {
 				if span[k] <= span[k-1] {

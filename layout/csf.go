@@ -126,6 +126,9 @@ func (c *CSF) Validate() error {
 		return fmt.Errorf("%w: index %d of node %d of level 0 does not come after the one before it", ErrOrder, root.At(int64(at)), at)
 	}
 	for l := range c.indptr {
+		if ordered(c.indptr[l], c.indices[l+1], c.shape[c.order[l+1]]) {
+			continue
+		}
 		if node, at := firstLineDisorder(c.indptr[l], c.indices[l+1]); node >= 0 {
 			return fmt.Errorf("%w: below node %d of level %d, index %d of node %d does not come after the one before it", ErrOrder, node, l, c.indices[l+1].At(at), at)
 		}

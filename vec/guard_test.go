@@ -231,7 +231,7 @@ func TestGuardLineCoords(t *testing.T) {
 						in := src.place(len(indices), align, atEnd)
 						copy(in, indices)
 						coords := out.place(len(want), (align*7)%64, atEnd)
-						if !LineCoords(coords, ct, Bytes(pointers), U64, in, ix, 0, 200) || !bytes.Equal(coords, want) {
+						if !LinesInOrder(Bytes(pointers), U64, in, ix, 200) || !LineCoords(coords, ct, Bytes(pointers), U64, in, ix, 0, 200) || !bytes.Equal(coords, want) {
 							t.Fatalf("%s: wrong coordinates", what())
 						}
 						out.check(t, len(want), (align*7)%64, atEnd, what)

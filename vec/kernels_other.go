@@ -100,3 +100,7 @@ func canExpand(size int) bool { return false }
 func expandAny(dst []byte, size int, values []byte, indices []uint32, base uint32, next uintptr, shift uint64) (used int) {
 	return 0
 }
+
+func orderAny(src []byte, isize int, ends []uint64, at, last, room uint64) bool {
+	return orderGo(src, isize, ends, at, last)
+}

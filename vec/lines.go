@@ -5,6 +5,9 @@ import (
 	"unsafe"
 )
 
+// linePiece is how many bytes of indices or of coordinates are made or looked at in one go.
+const linePiece = 16 << 10
+
 // LineCoords writes the coordinates of the elements of a matrix that is compressed row by row: the row and column of element
 // k are numbers 2·k and 2·k+1 of coords, cut to the width of ct. pointers has the start of the first of some rows, which is
 // number first, and the end of each; indices has a column for each element. It reports whether the pointers rise and lie
@@ -29,64 +32,123 @@ func LineCoords(coords []byte, ct Index, pointers []byte, pt Index, indices []by
 	last := min(n-1, t.Max())
 	size, pair := t.Size(), uint64(2*ct.Size())
 	// Much is made in a buffer and copied out past the caches.
-	const buffered = 16 << 10
 	var stage []byte
 	if (to-at)*pair >= streamFrom && canStream() {
 		b := rowBuffers.Get().(*[rowBufferMost + 64]byte)
 		defer rowBuffers.Put(b)
-		stage = aligned64(b[:])[:2*buffered]
+		stage = aligned64(b[:])[:2*linePiece]
 		defer streamDone()
 	}
-	most := buffered / pair
-	var ends [256]uint64
-	for line := 0; line < rows; {
-		block := ends[:min(len(ends), rows-line)]
-		widenPointers(block, pointers[(line+1)*pt.Size():], pt)
-		for len(block) > 0 {
-			stop := min(block[len(block)-1], at+most)
-			if stage != nil && stop == at+most && stop < to {
-				// Whole cache lines.
-				stop -= uint64(uintptr(unsafe.Pointer(&coords[stop*pair]))&63) / pair
+	var l lineWalk
+	l.begin(pointers, pt)
+	for {
+		most := linePiece / pair
+		if stop := l.at + most; stage != nil && stop < to {
+			// Whole cache lines.
+			most -= uint64(uintptr(unsafe.Pointer(&coords[stop*pair]))&63) / pair
+		}
+		at, line, ends, ok := l.next(most)
+		if !ok {
+			return true
+		}
+		if l.cut && !lessAt(indices, size, l.at-1) {
+			return false
+		}
+		out := coords[at*pair:]
+		if stage != nil {
+			out = stage
+		}
+		// Behind these, what belongs to other lines of this call may be read and written.
+		if !coordsAny(out, ct.Size(), indices[at*uint64(size):], size, ends, at, first+line, last, to-l.at) {
+			return false
+		}
+		if stage != nil {
+			var soon [4]uintptr
+			if l.at < to {
+				soon = [4]uintptr{uintptr(unsafe.Pointer(&indices[l.at*uint64(size)])), uintptr(64 * uint64(size) / pair)}
 			}
-			m := 0
-			for m < len(block) && block[m] <= stop {
-				m++
-			}
-			some := block[:m]
-			if stop > at && (m == 0 || some[m-1] < stop) {
-				// Part of a line.
-				some = block[:m+1]
-				if !lessAt(indices, size, stop-1) {
-					return false
-				}
-				block[m], stop = stop, block[m]
-			}
-			end := at
-			if len(some) > 0 {
-				end = some[len(some)-1]
-			}
-			room := to - end // elements behind these that may be read and written
-			if stage == nil {
-				if !coordsAny(coords[at*pair:], ct.Size(), indices[at*uint64(size):], size, some, at, first+uint64(line), last, room) {
-					return false
-				}
-			} else {
-				if !coordsAny(stage, ct.Size(), indices[at*uint64(size):], size, some, at, first+uint64(line), last, room) {
-					return false
-				}
-				var soon [4]uintptr
-				if end < to {
-					soon = [4]uintptr{uintptr(unsafe.Pointer(&indices[end*uint64(size)])), uintptr(64 * uint64(size) / pair)}
-				}
-				copyPastAhead(coords[at*pair:end*pair], stage, &soon)
-			}
-			if len(some) > m {
-				block[m] = stop
-			}
-			at, block, line = end, block[m:], line+m
+			copyPastAhead(coords[at*pair:l.at*pair], stage, &soon)
 		}
 	}
-	return true
+}
+
+// LinesInOrder reports whether LineCoords would.
+func LinesInOrder(pointers []byte, pt Index, indices []byte, t Index, n uint64) bool {
+	rows, count := pt.len(pointers)-1, t.len(indices)
+	if rows < 0 {
+		panic("vec: lines without pointers")
+	}
+	if CheckPointers(pointers, pt, uint64(count)) != nil {
+		return false
+	}
+	at, to := pt.At(pointers, 0), pt.At(pointers, rows)
+	if at == to {
+		return true
+	}
+	if n == 0 {
+		return false
+	}
+	last, size := min(n-1, t.Max()), t.Size()
+	var l lineWalk
+	l.begin(pointers, pt)
+	for {
+		at, _, ends, ok := l.next(linePiece / uint64(size))
+		if !ok {
+			return true
+		}
+		if l.cut && !lessAt(indices, size, l.at-1) || !orderAny(indices[at*uint64(size):], size, ends, at, last, to-l.at) {
+			return false
+		}
+	}
+}
+
+// lineWalk goes through lines piece by piece. Their pointers must have been checked.
+type lineWalk struct {
+	pointers []byte // the ends that are not in block
+	pt       Index
+	at       uint64 // the element that comes next
+	line     uint64 // and its line
+	block    [256]uint64
+	from, to int    // the ends in block of this line and of some behind it
+	cut      bool   // the last line of the last piece goes on
+	end      uint64 // there
+}
+
+func (l *lineWalk) begin(pointers []byte, pt Index) {
+	l.at, l.pointers, l.pt = pt.At(pointers, 0), pointers[pt.Size():], pt
+}
+
+// next returns the number of the first of some elements that follow, at most so many, the number of its line, and the ends
+// of this line and of those behind it, up to the last element. It is not ok if there are no more lines.
+func (l *lineWalk) next(most uint64) (at, line uint64, ends []uint64, ok bool) {
+	if l.cut {
+		l.block[l.from], l.cut = l.end, false
+	}
+	if l.from == l.to {
+		n := min(len(l.block), len(l.pointers)/l.pt.Size())
+		if n == 0 {
+			return 0, 0, nil, false
+		}
+		l.from, l.to = 0, n
+		widenPointers(l.block[:n], l.pointers, l.pt)
+		l.pointers = l.pointers[n*l.pt.Size():]
+	}
+	at, line = l.at, l.line
+	block := l.block[l.from:l.to]
+	stop := min(block[len(block)-1], at+most)
+	m := 0
+	for m < len(block) && block[m] <= stop {
+		m++
+	}
+	l.line += uint64(m)
+	l.from += m
+	if m == 0 || block[m-1] < stop {
+		// Part of a line.
+		l.cut, l.end, block[m] = true, block[m], stop
+		m++
+	}
+	l.at = stop
+	return at, line, block[:m], true
 }
 
 // lessAt reports whether an index is less than the one behind it.
@@ -253,6 +315,34 @@ func endLines[P uint8 | uint16 | uint32 | uint64](pointers []P, begun []uint64, 
 		}
 	}
 	return line
+}
+
+// orderGo is coordsGo that writes nothing.
+func orderGo(src []byte, isize int, ends []uint64, at, last uint64) bool {
+	switch isize {
+	case 1:
+		return inOrder(src, ends, at, last)
+	case 2:
+		return inOrder(view[uint16](src), ends, at, last)
+	case 4:
+		return inOrder(view[uint32](src), ends, at, last)
+	}
+	return inOrder(view[uint64](src), ends, at, last)
+}
+
+func inOrder[I uint8 | uint16 | uint32 | uint64](src []I, ends []uint64, at, last uint64) bool {
+	for _, end := range ends {
+		n, least := end-at, uint64(0)
+		for _, x := range src[:n] {
+			j := uint64(x)
+			if j < least || j > last {
+				return false
+			}
+			least = j + 1
+		}
+		src, at = src[n:], end
+	}
+	return true
 }
 
 // coordPiece is how many coordinates are looked at in one go.

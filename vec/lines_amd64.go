@@ -62,6 +62,46 @@ func coordsVector(v Version, dst []byte, osize int, src []byte, isize int, ends 
 	return lineCoords8to8AVX2(d, s, e, n, at, line, last)
 }
 
+// orderAny is orderGo where room more indices may be read behind those of the lines.
+func orderAny(src []byte, isize int, ends []uint64, at, last, room uint64) bool {
+	v := Active()
+	if v < AVX2 || room < 17 || len(ends) == 0 || v < AVX512 && (last > math.MaxInt64 || isize == 4 && last > math.MaxInt32) {
+		return orderGo(src, isize, ends, at, last)
+	}
+	return orderVector(v, &src[0], isize, &ends[0], len(ends), at, last) == 0
+}
+
+func orderVector(v Version, src *byte, isize int, ends *uint64, lines int, at, last uint64) uint64 {
+	if v >= AVX512 {
+		switch isize {
+		case 1:
+			ran("lineOrder1AVX512")
+			return lineOrder1AVX512(src, ends, lines, at, last)
+		case 2:
+			ran("lineOrder2AVX512")
+			return lineOrder2AVX512(src, ends, lines, at, last)
+		case 4:
+			ran("lineOrder4AVX512")
+			return lineOrder4AVX512(src, ends, lines, at, last)
+		}
+		ran("lineOrder8AVX512")
+		return lineOrder8AVX512(src, ends, lines, at, last)
+	}
+	switch isize {
+	case 1:
+		ran("lineOrder1AVX2")
+		return lineOrder1AVX2(src, ends, lines, at, last)
+	case 2:
+		ran("lineOrder2AVX2")
+		return lineOrder2AVX2(src, ends, lines, at, last)
+	case 4:
+		ran("lineOrder4AVX2")
+		return lineOrder4AVX2(src, ends, lines, at, last)
+	}
+	ran("lineOrder8AVX2")
+	return lineOrder8AVX2(src, ends, lines, at, last)
+}
+
 // splitCoordsAny is splitCoordsGo; starts has room for 8 more.
 func splitCoordsAny(columns []byte, csize int, starts []uint32, coords []byte, size int, strides [2]int, k int, last [2]uint64) (found int, ok bool) {
 	n := len(columns) / csize &^ 7

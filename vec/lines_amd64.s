@@ -630,49 +630,49 @@ GLOBL apart8<>(SB), RODATA|NOPTR, $128
 // func lineCoords1to4AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·lineCoords1to4AVX512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VPBROADCASTD R8, Z0
+	VPBROADCASTD R8, Z1
 	KXORQ        K1, K1, K1
 	VPXORQ       Z2, Z2, Z2
-	VMOVDQU64    turns1to4<>+0(SB), Z3
-	VMOVDQU64    turns1to4<>+64(SB), Z4
+	VMOVDQU64    turns1to4true<>+0(SB), Z3
+	VMOVDQU64    turns1to4true<>+64(SB), Z4
 
 line9:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done13
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended12
-	ADDQ         R8, SI
-	VPBROADCASTD DI, Z1
+	ADDQ         R8, BX
+	VPBROADCASTD DI, Z0
 
 full10:
 	CMPQ      R8, $0x10
 	JLE       rest11
-	VPMOVZXBD (CX), Z5
-	VPMOVZXBD 1(CX), Z6
+	VPMOVZXBD (AX), Z5
+	VPMOVZXBD 1(AX), Z6
 	VPCMPUD   $0x05, Z6, Z5, K2
 	KORQ      K2, K1, K1
 	VPMAXUD   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2D  Z1, Z3, Z6
-	VPERMT2D  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x00000080, AX
+	VPERMT2D  Z0, Z3, Z6
+	VPERMT2D  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	ADDQ      $0x10, AX
+	ADDQ      $0x00000080, SI
 	SUBQ      $0x10, R8
 	JMP       full10
 
 rest11:
-	VPMOVZXBD (CX), Z5
-	VPMOVZXBD 1(CX), Z6
+	VPMOVZXBD (AX), Z5
+	VPMOVZXBD 1(AX), Z6
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	SHRQ      $0x01, R9
@@ -681,107 +681,107 @@ rest11:
 	KORQ      K2, K1, K1
 	VPMAXUD   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2D  Z1, Z3, Z6
-	VPERMT2D  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	LEAQ      (CX)(R8*1), CX
+	VPERMT2D  Z0, Z3, Z6
+	VPERMT2D  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	LEAQ      (AX)(R8*1), AX
 	SHLQ      $0x03, R8
-	ADDQ      R8, AX
+	ADDQ      R8, SI
 
 ended12:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line9
 
 done13:
-	VPCMPUD $0x06, Z0, Z2, K2
+	VPCMPUD $0x06, Z1, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
 	MOVQ    AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA turns1to4<>+0(SB)/4, $0x00000010
-DATA turns1to4<>+4(SB)/4, $0x00000000
-DATA turns1to4<>+8(SB)/4, $0x00000010
-DATA turns1to4<>+12(SB)/4, $0x00000001
-DATA turns1to4<>+16(SB)/4, $0x00000010
-DATA turns1to4<>+20(SB)/4, $0x00000002
-DATA turns1to4<>+24(SB)/4, $0x00000010
-DATA turns1to4<>+28(SB)/4, $0x00000003
-DATA turns1to4<>+32(SB)/4, $0x00000010
-DATA turns1to4<>+36(SB)/4, $0x00000004
-DATA turns1to4<>+40(SB)/4, $0x00000010
-DATA turns1to4<>+44(SB)/4, $0x00000005
-DATA turns1to4<>+48(SB)/4, $0x00000010
-DATA turns1to4<>+52(SB)/4, $0x00000006
-DATA turns1to4<>+56(SB)/4, $0x00000010
-DATA turns1to4<>+60(SB)/4, $0x00000007
-DATA turns1to4<>+64(SB)/4, $0x00000010
-DATA turns1to4<>+68(SB)/4, $0x00000008
-DATA turns1to4<>+72(SB)/4, $0x00000010
-DATA turns1to4<>+76(SB)/4, $0x00000009
-DATA turns1to4<>+80(SB)/4, $0x00000010
-DATA turns1to4<>+84(SB)/4, $0x0000000a
-DATA turns1to4<>+88(SB)/4, $0x00000010
-DATA turns1to4<>+92(SB)/4, $0x0000000b
-DATA turns1to4<>+96(SB)/4, $0x00000010
-DATA turns1to4<>+100(SB)/4, $0x0000000c
-DATA turns1to4<>+104(SB)/4, $0x00000010
-DATA turns1to4<>+108(SB)/4, $0x0000000d
-DATA turns1to4<>+112(SB)/4, $0x00000010
-DATA turns1to4<>+116(SB)/4, $0x0000000e
-DATA turns1to4<>+120(SB)/4, $0x00000010
-DATA turns1to4<>+124(SB)/4, $0x0000000f
-GLOBL turns1to4<>(SB), RODATA|NOPTR, $128
+DATA turns1to4true<>+0(SB)/4, $0x00000010
+DATA turns1to4true<>+4(SB)/4, $0x00000000
+DATA turns1to4true<>+8(SB)/4, $0x00000010
+DATA turns1to4true<>+12(SB)/4, $0x00000001
+DATA turns1to4true<>+16(SB)/4, $0x00000010
+DATA turns1to4true<>+20(SB)/4, $0x00000002
+DATA turns1to4true<>+24(SB)/4, $0x00000010
+DATA turns1to4true<>+28(SB)/4, $0x00000003
+DATA turns1to4true<>+32(SB)/4, $0x00000010
+DATA turns1to4true<>+36(SB)/4, $0x00000004
+DATA turns1to4true<>+40(SB)/4, $0x00000010
+DATA turns1to4true<>+44(SB)/4, $0x00000005
+DATA turns1to4true<>+48(SB)/4, $0x00000010
+DATA turns1to4true<>+52(SB)/4, $0x00000006
+DATA turns1to4true<>+56(SB)/4, $0x00000010
+DATA turns1to4true<>+60(SB)/4, $0x00000007
+DATA turns1to4true<>+64(SB)/4, $0x00000010
+DATA turns1to4true<>+68(SB)/4, $0x00000008
+DATA turns1to4true<>+72(SB)/4, $0x00000010
+DATA turns1to4true<>+76(SB)/4, $0x00000009
+DATA turns1to4true<>+80(SB)/4, $0x00000010
+DATA turns1to4true<>+84(SB)/4, $0x0000000a
+DATA turns1to4true<>+88(SB)/4, $0x00000010
+DATA turns1to4true<>+92(SB)/4, $0x0000000b
+DATA turns1to4true<>+96(SB)/4, $0x00000010
+DATA turns1to4true<>+100(SB)/4, $0x0000000c
+DATA turns1to4true<>+104(SB)/4, $0x00000010
+DATA turns1to4true<>+108(SB)/4, $0x0000000d
+DATA turns1to4true<>+112(SB)/4, $0x00000010
+DATA turns1to4true<>+116(SB)/4, $0x0000000e
+DATA turns1to4true<>+120(SB)/4, $0x00000010
+DATA turns1to4true<>+124(SB)/4, $0x0000000f
+GLOBL turns1to4true<>(SB), RODATA|NOPTR, $128
 
 // func lineCoords2to4AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·lineCoords2to4AVX512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VPBROADCASTD R8, Z0
+	VPBROADCASTD R8, Z1
 	KXORQ        K1, K1, K1
 	VPXORQ       Z2, Z2, Z2
-	VMOVDQU64    turns2to4<>+0(SB), Z3
-	VMOVDQU64    turns2to4<>+64(SB), Z4
+	VMOVDQU64    turns2to4true<>+0(SB), Z3
+	VMOVDQU64    turns2to4true<>+64(SB), Z4
 
 line14:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done18
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended17
-	ADDQ         R8, SI
-	VPBROADCASTD DI, Z1
+	ADDQ         R8, BX
+	VPBROADCASTD DI, Z0
 
 full15:
 	CMPQ      R8, $0x10
 	JLE       rest16
-	VPMOVZXWD (CX), Z5
-	VPMOVZXWD 2(CX), Z6
+	VPMOVZXWD (AX), Z5
+	VPMOVZXWD 2(AX), Z6
 	VPCMPUD   $0x05, Z6, Z5, K2
 	KORQ      K2, K1, K1
 	VPMAXUD   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2D  Z1, Z3, Z6
-	VPERMT2D  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x00000080, AX
+	VPERMT2D  Z0, Z3, Z6
+	VPERMT2D  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	ADDQ      $0x20, AX
+	ADDQ      $0x00000080, SI
 	SUBQ      $0x10, R8
 	JMP       full15
 
 rest16:
-	VPMOVZXWD (CX), Z5
-	VPMOVZXWD 2(CX), Z6
+	VPMOVZXWD (AX), Z5
+	VPMOVZXWD 2(AX), Z6
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	SHRQ      $0x01, R9
@@ -790,107 +790,107 @@ rest16:
 	KORQ      K2, K1, K1
 	VPMAXUD   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2D  Z1, Z3, Z6
-	VPERMT2D  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	LEAQ      (CX)(R8*2), CX
+	VPERMT2D  Z0, Z3, Z6
+	VPERMT2D  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	LEAQ      (AX)(R8*2), AX
 	SHLQ      $0x03, R8
-	ADDQ      R8, AX
+	ADDQ      R8, SI
 
 ended17:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line14
 
 done18:
-	VPCMPUD $0x06, Z0, Z2, K2
+	VPCMPUD $0x06, Z1, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
 	MOVQ    AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA turns2to4<>+0(SB)/4, $0x00000010
-DATA turns2to4<>+4(SB)/4, $0x00000000
-DATA turns2to4<>+8(SB)/4, $0x00000010
-DATA turns2to4<>+12(SB)/4, $0x00000001
-DATA turns2to4<>+16(SB)/4, $0x00000010
-DATA turns2to4<>+20(SB)/4, $0x00000002
-DATA turns2to4<>+24(SB)/4, $0x00000010
-DATA turns2to4<>+28(SB)/4, $0x00000003
-DATA turns2to4<>+32(SB)/4, $0x00000010
-DATA turns2to4<>+36(SB)/4, $0x00000004
-DATA turns2to4<>+40(SB)/4, $0x00000010
-DATA turns2to4<>+44(SB)/4, $0x00000005
-DATA turns2to4<>+48(SB)/4, $0x00000010
-DATA turns2to4<>+52(SB)/4, $0x00000006
-DATA turns2to4<>+56(SB)/4, $0x00000010
-DATA turns2to4<>+60(SB)/4, $0x00000007
-DATA turns2to4<>+64(SB)/4, $0x00000010
-DATA turns2to4<>+68(SB)/4, $0x00000008
-DATA turns2to4<>+72(SB)/4, $0x00000010
-DATA turns2to4<>+76(SB)/4, $0x00000009
-DATA turns2to4<>+80(SB)/4, $0x00000010
-DATA turns2to4<>+84(SB)/4, $0x0000000a
-DATA turns2to4<>+88(SB)/4, $0x00000010
-DATA turns2to4<>+92(SB)/4, $0x0000000b
-DATA turns2to4<>+96(SB)/4, $0x00000010
-DATA turns2to4<>+100(SB)/4, $0x0000000c
-DATA turns2to4<>+104(SB)/4, $0x00000010
-DATA turns2to4<>+108(SB)/4, $0x0000000d
-DATA turns2to4<>+112(SB)/4, $0x00000010
-DATA turns2to4<>+116(SB)/4, $0x0000000e
-DATA turns2to4<>+120(SB)/4, $0x00000010
-DATA turns2to4<>+124(SB)/4, $0x0000000f
-GLOBL turns2to4<>(SB), RODATA|NOPTR, $128
+DATA turns2to4true<>+0(SB)/4, $0x00000010
+DATA turns2to4true<>+4(SB)/4, $0x00000000
+DATA turns2to4true<>+8(SB)/4, $0x00000010
+DATA turns2to4true<>+12(SB)/4, $0x00000001
+DATA turns2to4true<>+16(SB)/4, $0x00000010
+DATA turns2to4true<>+20(SB)/4, $0x00000002
+DATA turns2to4true<>+24(SB)/4, $0x00000010
+DATA turns2to4true<>+28(SB)/4, $0x00000003
+DATA turns2to4true<>+32(SB)/4, $0x00000010
+DATA turns2to4true<>+36(SB)/4, $0x00000004
+DATA turns2to4true<>+40(SB)/4, $0x00000010
+DATA turns2to4true<>+44(SB)/4, $0x00000005
+DATA turns2to4true<>+48(SB)/4, $0x00000010
+DATA turns2to4true<>+52(SB)/4, $0x00000006
+DATA turns2to4true<>+56(SB)/4, $0x00000010
+DATA turns2to4true<>+60(SB)/4, $0x00000007
+DATA turns2to4true<>+64(SB)/4, $0x00000010
+DATA turns2to4true<>+68(SB)/4, $0x00000008
+DATA turns2to4true<>+72(SB)/4, $0x00000010
+DATA turns2to4true<>+76(SB)/4, $0x00000009
+DATA turns2to4true<>+80(SB)/4, $0x00000010
+DATA turns2to4true<>+84(SB)/4, $0x0000000a
+DATA turns2to4true<>+88(SB)/4, $0x00000010
+DATA turns2to4true<>+92(SB)/4, $0x0000000b
+DATA turns2to4true<>+96(SB)/4, $0x00000010
+DATA turns2to4true<>+100(SB)/4, $0x0000000c
+DATA turns2to4true<>+104(SB)/4, $0x00000010
+DATA turns2to4true<>+108(SB)/4, $0x0000000d
+DATA turns2to4true<>+112(SB)/4, $0x00000010
+DATA turns2to4true<>+116(SB)/4, $0x0000000e
+DATA turns2to4true<>+120(SB)/4, $0x00000010
+DATA turns2to4true<>+124(SB)/4, $0x0000000f
+GLOBL turns2to4true<>(SB), RODATA|NOPTR, $128
 
 // func lineCoords4to4AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·lineCoords4to4AVX512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VPBROADCASTD R8, Z0
+	VPBROADCASTD R8, Z1
 	KXORQ        K1, K1, K1
 	VPXORQ       Z2, Z2, Z2
-	VMOVDQU64    turns4to4<>+0(SB), Z3
-	VMOVDQU64    turns4to4<>+64(SB), Z4
+	VMOVDQU64    turns4to4true<>+0(SB), Z3
+	VMOVDQU64    turns4to4true<>+64(SB), Z4
 
 line19:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done23
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended22
-	ADDQ         R8, SI
-	VPBROADCASTD DI, Z1
+	ADDQ         R8, BX
+	VPBROADCASTD DI, Z0
 
 full20:
 	CMPQ      R8, $0x10
 	JLE       rest21
-	VMOVDQU64 (CX), Z5
-	VMOVDQU64 4(CX), Z6
+	VMOVDQU64 (AX), Z5
+	VMOVDQU64 4(AX), Z6
 	VPCMPUD   $0x05, Z6, Z5, K2
 	KORQ      K2, K1, K1
 	VPMAXUD   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2D  Z1, Z3, Z6
-	VPERMT2D  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	ADDQ      $0x40, CX
-	ADDQ      $0x00000080, AX
+	VPERMT2D  Z0, Z3, Z6
+	VPERMT2D  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	ADDQ      $0x40, AX
+	ADDQ      $0x00000080, SI
 	SUBQ      $0x10, R8
 	JMP       full20
 
 rest21:
-	VMOVDQU64 (CX), Z5
-	VMOVDQU64 4(CX), Z6
+	VMOVDQU64 (AX), Z5
+	VMOVDQU64 4(AX), Z6
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	SHRQ      $0x01, R9
@@ -899,107 +899,107 @@ rest21:
 	KORQ      K2, K1, K1
 	VPMAXUD   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2D  Z1, Z3, Z6
-	VPERMT2D  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	LEAQ      (CX)(R8*4), CX
+	VPERMT2D  Z0, Z3, Z6
+	VPERMT2D  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	LEAQ      (AX)(R8*4), AX
 	SHLQ      $0x03, R8
-	ADDQ      R8, AX
+	ADDQ      R8, SI
 
 ended22:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line19
 
 done23:
-	VPCMPUD $0x06, Z0, Z2, K2
+	VPCMPUD $0x06, Z1, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
 	MOVQ    AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA turns4to4<>+0(SB)/4, $0x00000010
-DATA turns4to4<>+4(SB)/4, $0x00000000
-DATA turns4to4<>+8(SB)/4, $0x00000010
-DATA turns4to4<>+12(SB)/4, $0x00000001
-DATA turns4to4<>+16(SB)/4, $0x00000010
-DATA turns4to4<>+20(SB)/4, $0x00000002
-DATA turns4to4<>+24(SB)/4, $0x00000010
-DATA turns4to4<>+28(SB)/4, $0x00000003
-DATA turns4to4<>+32(SB)/4, $0x00000010
-DATA turns4to4<>+36(SB)/4, $0x00000004
-DATA turns4to4<>+40(SB)/4, $0x00000010
-DATA turns4to4<>+44(SB)/4, $0x00000005
-DATA turns4to4<>+48(SB)/4, $0x00000010
-DATA turns4to4<>+52(SB)/4, $0x00000006
-DATA turns4to4<>+56(SB)/4, $0x00000010
-DATA turns4to4<>+60(SB)/4, $0x00000007
-DATA turns4to4<>+64(SB)/4, $0x00000010
-DATA turns4to4<>+68(SB)/4, $0x00000008
-DATA turns4to4<>+72(SB)/4, $0x00000010
-DATA turns4to4<>+76(SB)/4, $0x00000009
-DATA turns4to4<>+80(SB)/4, $0x00000010
-DATA turns4to4<>+84(SB)/4, $0x0000000a
-DATA turns4to4<>+88(SB)/4, $0x00000010
-DATA turns4to4<>+92(SB)/4, $0x0000000b
-DATA turns4to4<>+96(SB)/4, $0x00000010
-DATA turns4to4<>+100(SB)/4, $0x0000000c
-DATA turns4to4<>+104(SB)/4, $0x00000010
-DATA turns4to4<>+108(SB)/4, $0x0000000d
-DATA turns4to4<>+112(SB)/4, $0x00000010
-DATA turns4to4<>+116(SB)/4, $0x0000000e
-DATA turns4to4<>+120(SB)/4, $0x00000010
-DATA turns4to4<>+124(SB)/4, $0x0000000f
-GLOBL turns4to4<>(SB), RODATA|NOPTR, $128
+DATA turns4to4true<>+0(SB)/4, $0x00000010
+DATA turns4to4true<>+4(SB)/4, $0x00000000
+DATA turns4to4true<>+8(SB)/4, $0x00000010
+DATA turns4to4true<>+12(SB)/4, $0x00000001
+DATA turns4to4true<>+16(SB)/4, $0x00000010
+DATA turns4to4true<>+20(SB)/4, $0x00000002
+DATA turns4to4true<>+24(SB)/4, $0x00000010
+DATA turns4to4true<>+28(SB)/4, $0x00000003
+DATA turns4to4true<>+32(SB)/4, $0x00000010
+DATA turns4to4true<>+36(SB)/4, $0x00000004
+DATA turns4to4true<>+40(SB)/4, $0x00000010
+DATA turns4to4true<>+44(SB)/4, $0x00000005
+DATA turns4to4true<>+48(SB)/4, $0x00000010
+DATA turns4to4true<>+52(SB)/4, $0x00000006
+DATA turns4to4true<>+56(SB)/4, $0x00000010
+DATA turns4to4true<>+60(SB)/4, $0x00000007
+DATA turns4to4true<>+64(SB)/4, $0x00000010
+DATA turns4to4true<>+68(SB)/4, $0x00000008
+DATA turns4to4true<>+72(SB)/4, $0x00000010
+DATA turns4to4true<>+76(SB)/4, $0x00000009
+DATA turns4to4true<>+80(SB)/4, $0x00000010
+DATA turns4to4true<>+84(SB)/4, $0x0000000a
+DATA turns4to4true<>+88(SB)/4, $0x00000010
+DATA turns4to4true<>+92(SB)/4, $0x0000000b
+DATA turns4to4true<>+96(SB)/4, $0x00000010
+DATA turns4to4true<>+100(SB)/4, $0x0000000c
+DATA turns4to4true<>+104(SB)/4, $0x00000010
+DATA turns4to4true<>+108(SB)/4, $0x0000000d
+DATA turns4to4true<>+112(SB)/4, $0x00000010
+DATA turns4to4true<>+116(SB)/4, $0x0000000e
+DATA turns4to4true<>+120(SB)/4, $0x00000010
+DATA turns4to4true<>+124(SB)/4, $0x0000000f
+GLOBL turns4to4true<>(SB), RODATA|NOPTR, $128
 
 // func lineCoords1to8AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·lineCoords1to8AVX512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VPBROADCASTQ R8, Z0
+	VPBROADCASTQ R8, Z1
 	KXORQ        K1, K1, K1
 	VPXORQ       Z2, Z2, Z2
-	VMOVDQU64    turns1to8<>+0(SB), Z3
-	VMOVDQU64    turns1to8<>+64(SB), Z4
+	VMOVDQU64    turns1to8true<>+0(SB), Z3
+	VMOVDQU64    turns1to8true<>+64(SB), Z4
 
 line24:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done28
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended27
-	ADDQ         R8, SI
-	VPBROADCASTQ DI, Z1
+	ADDQ         R8, BX
+	VPBROADCASTQ DI, Z0
 
 full25:
 	CMPQ      R8, $0x08
 	JLE       rest26
-	VPMOVZXBQ (CX), Z5
-	VPMOVZXBQ 1(CX), Z6
+	VPMOVZXBQ (AX), Z5
+	VPMOVZXBQ 1(AX), Z6
 	VPCMPUQ   $0x05, Z6, Z5, K2
 	KORQ      K2, K1, K1
 	VPMAXUQ   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2Q  Z1, Z3, Z6
-	VPERMT2Q  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	ADDQ      $0x08, CX
-	ADDQ      $0x00000080, AX
+	VPERMT2Q  Z0, Z3, Z6
+	VPERMT2Q  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	ADDQ      $0x08, AX
+	ADDQ      $0x00000080, SI
 	SUBQ      $0x08, R8
 	JMP       full25
 
 rest26:
-	VPMOVZXBQ (CX), Z5
-	VPMOVZXBQ 1(CX), Z6
+	VPMOVZXBQ (AX), Z5
+	VPMOVZXBQ 1(AX), Z6
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	SHRQ      $0x01, R9
@@ -1008,91 +1008,91 @@ rest26:
 	KORQ      K2, K1, K1
 	VPMAXUQ   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2Q  Z1, Z3, Z6
-	VPERMT2Q  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	LEAQ      (CX)(R8*1), CX
+	VPERMT2Q  Z0, Z3, Z6
+	VPERMT2Q  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	LEAQ      (AX)(R8*1), AX
 	SHLQ      $0x04, R8
-	ADDQ      R8, AX
+	ADDQ      R8, SI
 
 ended27:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line24
 
 done28:
-	VPCMPUQ $0x06, Z0, Z2, K2
+	VPCMPUQ $0x06, Z1, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
 	MOVQ    AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA turns1to8<>+0(SB)/8, $0x0000000000000008
-DATA turns1to8<>+8(SB)/8, $0x0000000000000000
-DATA turns1to8<>+16(SB)/8, $0x0000000000000008
-DATA turns1to8<>+24(SB)/8, $0x0000000000000001
-DATA turns1to8<>+32(SB)/8, $0x0000000000000008
-DATA turns1to8<>+40(SB)/8, $0x0000000000000002
-DATA turns1to8<>+48(SB)/8, $0x0000000000000008
-DATA turns1to8<>+56(SB)/8, $0x0000000000000003
-DATA turns1to8<>+64(SB)/8, $0x0000000000000008
-DATA turns1to8<>+72(SB)/8, $0x0000000000000004
-DATA turns1to8<>+80(SB)/8, $0x0000000000000008
-DATA turns1to8<>+88(SB)/8, $0x0000000000000005
-DATA turns1to8<>+96(SB)/8, $0x0000000000000008
-DATA turns1to8<>+104(SB)/8, $0x0000000000000006
-DATA turns1to8<>+112(SB)/8, $0x0000000000000008
-DATA turns1to8<>+120(SB)/8, $0x0000000000000007
-GLOBL turns1to8<>(SB), RODATA|NOPTR, $128
+DATA turns1to8true<>+0(SB)/8, $0x0000000000000008
+DATA turns1to8true<>+8(SB)/8, $0x0000000000000000
+DATA turns1to8true<>+16(SB)/8, $0x0000000000000008
+DATA turns1to8true<>+24(SB)/8, $0x0000000000000001
+DATA turns1to8true<>+32(SB)/8, $0x0000000000000008
+DATA turns1to8true<>+40(SB)/8, $0x0000000000000002
+DATA turns1to8true<>+48(SB)/8, $0x0000000000000008
+DATA turns1to8true<>+56(SB)/8, $0x0000000000000003
+DATA turns1to8true<>+64(SB)/8, $0x0000000000000008
+DATA turns1to8true<>+72(SB)/8, $0x0000000000000004
+DATA turns1to8true<>+80(SB)/8, $0x0000000000000008
+DATA turns1to8true<>+88(SB)/8, $0x0000000000000005
+DATA turns1to8true<>+96(SB)/8, $0x0000000000000008
+DATA turns1to8true<>+104(SB)/8, $0x0000000000000006
+DATA turns1to8true<>+112(SB)/8, $0x0000000000000008
+DATA turns1to8true<>+120(SB)/8, $0x0000000000000007
+GLOBL turns1to8true<>(SB), RODATA|NOPTR, $128
 
 // func lineCoords2to8AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·lineCoords2to8AVX512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VPBROADCASTQ R8, Z0
+	VPBROADCASTQ R8, Z1
 	KXORQ        K1, K1, K1
 	VPXORQ       Z2, Z2, Z2
-	VMOVDQU64    turns2to8<>+0(SB), Z3
-	VMOVDQU64    turns2to8<>+64(SB), Z4
+	VMOVDQU64    turns2to8true<>+0(SB), Z3
+	VMOVDQU64    turns2to8true<>+64(SB), Z4
 
 line29:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done33
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended32
-	ADDQ         R8, SI
-	VPBROADCASTQ DI, Z1
+	ADDQ         R8, BX
+	VPBROADCASTQ DI, Z0
 
 full30:
 	CMPQ      R8, $0x08
 	JLE       rest31
-	VPMOVZXWQ (CX), Z5
-	VPMOVZXWQ 2(CX), Z6
+	VPMOVZXWQ (AX), Z5
+	VPMOVZXWQ 2(AX), Z6
 	VPCMPUQ   $0x05, Z6, Z5, K2
 	KORQ      K2, K1, K1
 	VPMAXUQ   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2Q  Z1, Z3, Z6
-	VPERMT2Q  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x00000080, AX
+	VPERMT2Q  Z0, Z3, Z6
+	VPERMT2Q  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	ADDQ      $0x10, AX
+	ADDQ      $0x00000080, SI
 	SUBQ      $0x08, R8
 	JMP       full30
 
 rest31:
-	VPMOVZXWQ (CX), Z5
-	VPMOVZXWQ 2(CX), Z6
+	VPMOVZXWQ (AX), Z5
+	VPMOVZXWQ 2(AX), Z6
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	SHRQ      $0x01, R9
@@ -1101,91 +1101,91 @@ rest31:
 	KORQ      K2, K1, K1
 	VPMAXUQ   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2Q  Z1, Z3, Z6
-	VPERMT2Q  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	LEAQ      (CX)(R8*2), CX
+	VPERMT2Q  Z0, Z3, Z6
+	VPERMT2Q  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	LEAQ      (AX)(R8*2), AX
 	SHLQ      $0x04, R8
-	ADDQ      R8, AX
+	ADDQ      R8, SI
 
 ended32:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line29
 
 done33:
-	VPCMPUQ $0x06, Z0, Z2, K2
+	VPCMPUQ $0x06, Z1, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
 	MOVQ    AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA turns2to8<>+0(SB)/8, $0x0000000000000008
-DATA turns2to8<>+8(SB)/8, $0x0000000000000000
-DATA turns2to8<>+16(SB)/8, $0x0000000000000008
-DATA turns2to8<>+24(SB)/8, $0x0000000000000001
-DATA turns2to8<>+32(SB)/8, $0x0000000000000008
-DATA turns2to8<>+40(SB)/8, $0x0000000000000002
-DATA turns2to8<>+48(SB)/8, $0x0000000000000008
-DATA turns2to8<>+56(SB)/8, $0x0000000000000003
-DATA turns2to8<>+64(SB)/8, $0x0000000000000008
-DATA turns2to8<>+72(SB)/8, $0x0000000000000004
-DATA turns2to8<>+80(SB)/8, $0x0000000000000008
-DATA turns2to8<>+88(SB)/8, $0x0000000000000005
-DATA turns2to8<>+96(SB)/8, $0x0000000000000008
-DATA turns2to8<>+104(SB)/8, $0x0000000000000006
-DATA turns2to8<>+112(SB)/8, $0x0000000000000008
-DATA turns2to8<>+120(SB)/8, $0x0000000000000007
-GLOBL turns2to8<>(SB), RODATA|NOPTR, $128
+DATA turns2to8true<>+0(SB)/8, $0x0000000000000008
+DATA turns2to8true<>+8(SB)/8, $0x0000000000000000
+DATA turns2to8true<>+16(SB)/8, $0x0000000000000008
+DATA turns2to8true<>+24(SB)/8, $0x0000000000000001
+DATA turns2to8true<>+32(SB)/8, $0x0000000000000008
+DATA turns2to8true<>+40(SB)/8, $0x0000000000000002
+DATA turns2to8true<>+48(SB)/8, $0x0000000000000008
+DATA turns2to8true<>+56(SB)/8, $0x0000000000000003
+DATA turns2to8true<>+64(SB)/8, $0x0000000000000008
+DATA turns2to8true<>+72(SB)/8, $0x0000000000000004
+DATA turns2to8true<>+80(SB)/8, $0x0000000000000008
+DATA turns2to8true<>+88(SB)/8, $0x0000000000000005
+DATA turns2to8true<>+96(SB)/8, $0x0000000000000008
+DATA turns2to8true<>+104(SB)/8, $0x0000000000000006
+DATA turns2to8true<>+112(SB)/8, $0x0000000000000008
+DATA turns2to8true<>+120(SB)/8, $0x0000000000000007
+GLOBL turns2to8true<>(SB), RODATA|NOPTR, $128
 
 // func lineCoords4to8AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·lineCoords4to8AVX512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VPBROADCASTQ R8, Z0
+	VPBROADCASTQ R8, Z1
 	KXORQ        K1, K1, K1
 	VPXORQ       Z2, Z2, Z2
-	VMOVDQU64    turns4to8<>+0(SB), Z3
-	VMOVDQU64    turns4to8<>+64(SB), Z4
+	VMOVDQU64    turns4to8true<>+0(SB), Z3
+	VMOVDQU64    turns4to8true<>+64(SB), Z4
 
 line34:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done38
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended37
-	ADDQ         R8, SI
-	VPBROADCASTQ DI, Z1
+	ADDQ         R8, BX
+	VPBROADCASTQ DI, Z0
 
 full35:
 	CMPQ      R8, $0x08
 	JLE       rest36
-	VPMOVZXDQ (CX), Z5
-	VPMOVZXDQ 4(CX), Z6
+	VPMOVZXDQ (AX), Z5
+	VPMOVZXDQ 4(AX), Z6
 	VPCMPUQ   $0x05, Z6, Z5, K2
 	KORQ      K2, K1, K1
 	VPMAXUQ   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2Q  Z1, Z3, Z6
-	VPERMT2Q  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x00000080, AX
+	VPERMT2Q  Z0, Z3, Z6
+	VPERMT2Q  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	ADDQ      $0x20, AX
+	ADDQ      $0x00000080, SI
 	SUBQ      $0x08, R8
 	JMP       full35
 
 rest36:
-	VPMOVZXDQ (CX), Z5
-	VPMOVZXDQ 4(CX), Z6
+	VPMOVZXDQ (AX), Z5
+	VPMOVZXDQ 4(AX), Z6
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	SHRQ      $0x01, R9
@@ -1194,91 +1194,91 @@ rest36:
 	KORQ      K2, K1, K1
 	VPMAXUQ   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2Q  Z1, Z3, Z6
-	VPERMT2Q  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	LEAQ      (CX)(R8*4), CX
+	VPERMT2Q  Z0, Z3, Z6
+	VPERMT2Q  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	LEAQ      (AX)(R8*4), AX
 	SHLQ      $0x04, R8
-	ADDQ      R8, AX
+	ADDQ      R8, SI
 
 ended37:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line34
 
 done38:
-	VPCMPUQ $0x06, Z0, Z2, K2
+	VPCMPUQ $0x06, Z1, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
 	MOVQ    AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA turns4to8<>+0(SB)/8, $0x0000000000000008
-DATA turns4to8<>+8(SB)/8, $0x0000000000000000
-DATA turns4to8<>+16(SB)/8, $0x0000000000000008
-DATA turns4to8<>+24(SB)/8, $0x0000000000000001
-DATA turns4to8<>+32(SB)/8, $0x0000000000000008
-DATA turns4to8<>+40(SB)/8, $0x0000000000000002
-DATA turns4to8<>+48(SB)/8, $0x0000000000000008
-DATA turns4to8<>+56(SB)/8, $0x0000000000000003
-DATA turns4to8<>+64(SB)/8, $0x0000000000000008
-DATA turns4to8<>+72(SB)/8, $0x0000000000000004
-DATA turns4to8<>+80(SB)/8, $0x0000000000000008
-DATA turns4to8<>+88(SB)/8, $0x0000000000000005
-DATA turns4to8<>+96(SB)/8, $0x0000000000000008
-DATA turns4to8<>+104(SB)/8, $0x0000000000000006
-DATA turns4to8<>+112(SB)/8, $0x0000000000000008
-DATA turns4to8<>+120(SB)/8, $0x0000000000000007
-GLOBL turns4to8<>(SB), RODATA|NOPTR, $128
+DATA turns4to8true<>+0(SB)/8, $0x0000000000000008
+DATA turns4to8true<>+8(SB)/8, $0x0000000000000000
+DATA turns4to8true<>+16(SB)/8, $0x0000000000000008
+DATA turns4to8true<>+24(SB)/8, $0x0000000000000001
+DATA turns4to8true<>+32(SB)/8, $0x0000000000000008
+DATA turns4to8true<>+40(SB)/8, $0x0000000000000002
+DATA turns4to8true<>+48(SB)/8, $0x0000000000000008
+DATA turns4to8true<>+56(SB)/8, $0x0000000000000003
+DATA turns4to8true<>+64(SB)/8, $0x0000000000000008
+DATA turns4to8true<>+72(SB)/8, $0x0000000000000004
+DATA turns4to8true<>+80(SB)/8, $0x0000000000000008
+DATA turns4to8true<>+88(SB)/8, $0x0000000000000005
+DATA turns4to8true<>+96(SB)/8, $0x0000000000000008
+DATA turns4to8true<>+104(SB)/8, $0x0000000000000006
+DATA turns4to8true<>+112(SB)/8, $0x0000000000000008
+DATA turns4to8true<>+120(SB)/8, $0x0000000000000007
+GLOBL turns4to8true<>(SB), RODATA|NOPTR, $128
 
 // func lineCoords8to8AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·lineCoords8to8AVX512(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VPBROADCASTQ R8, Z0
+	VPBROADCASTQ R8, Z1
 	KXORQ        K1, K1, K1
 	VPXORQ       Z2, Z2, Z2
-	VMOVDQU64    turns8to8<>+0(SB), Z3
-	VMOVDQU64    turns8to8<>+64(SB), Z4
+	VMOVDQU64    turns8to8true<>+0(SB), Z3
+	VMOVDQU64    turns8to8true<>+64(SB), Z4
 
 line39:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done43
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended42
-	ADDQ         R8, SI
-	VPBROADCASTQ DI, Z1
+	ADDQ         R8, BX
+	VPBROADCASTQ DI, Z0
 
 full40:
 	CMPQ      R8, $0x08
 	JLE       rest41
-	VMOVDQU64 (CX), Z5
-	VMOVDQU64 8(CX), Z6
+	VMOVDQU64 (AX), Z5
+	VMOVDQU64 8(AX), Z6
 	VPCMPUQ   $0x05, Z6, Z5, K2
 	KORQ      K2, K1, K1
 	VPMAXUQ   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2Q  Z1, Z3, Z6
-	VPERMT2Q  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	ADDQ      $0x40, CX
-	ADDQ      $0x00000080, AX
+	VPERMT2Q  Z0, Z3, Z6
+	VPERMT2Q  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	ADDQ      $0x40, AX
+	ADDQ      $0x00000080, SI
 	SUBQ      $0x08, R8
 	JMP       full40
 
 rest41:
-	VMOVDQU64 (CX), Z5
-	VMOVDQU64 8(CX), Z6
+	VMOVDQU64 (AX), Z5
+	VMOVDQU64 8(AX), Z6
 	MOVQ      $-1, R9
 	BZHIQ     R8, R9, R9
 	SHRQ      $0x01, R9
@@ -1287,662 +1287,1166 @@ rest41:
 	KORQ      K2, K1, K1
 	VPMAXUQ   Z5, Z2, Z2
 	VMOVDQA64 Z5, Z6
-	VPERMT2Q  Z1, Z3, Z6
-	VPERMT2Q  Z1, Z4, Z5
-	VMOVDQU64 Z6, (AX)
-	VMOVDQU64 Z5, 64(AX)
-	LEAQ      (CX)(R8*8), CX
+	VPERMT2Q  Z0, Z3, Z6
+	VPERMT2Q  Z0, Z4, Z5
+	VMOVDQU64 Z6, (SI)
+	VMOVDQU64 Z5, 64(SI)
+	LEAQ      (AX)(R8*8), AX
 	SHLQ      $0x04, R8
-	ADDQ      R8, AX
+	ADDQ      R8, SI
 
 ended42:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line39
 
 done43:
-	VPCMPUQ $0x06, Z0, Z2, K2
+	VPCMPUQ $0x06, Z1, Z2, K2
 	KORQ    K2, K1, K2
 	KMOVQ   K2, AX
 	MOVQ    AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA turns8to8<>+0(SB)/8, $0x0000000000000008
-DATA turns8to8<>+8(SB)/8, $0x0000000000000000
-DATA turns8to8<>+16(SB)/8, $0x0000000000000008
-DATA turns8to8<>+24(SB)/8, $0x0000000000000001
-DATA turns8to8<>+32(SB)/8, $0x0000000000000008
-DATA turns8to8<>+40(SB)/8, $0x0000000000000002
-DATA turns8to8<>+48(SB)/8, $0x0000000000000008
-DATA turns8to8<>+56(SB)/8, $0x0000000000000003
-DATA turns8to8<>+64(SB)/8, $0x0000000000000008
-DATA turns8to8<>+72(SB)/8, $0x0000000000000004
-DATA turns8to8<>+80(SB)/8, $0x0000000000000008
-DATA turns8to8<>+88(SB)/8, $0x0000000000000005
-DATA turns8to8<>+96(SB)/8, $0x0000000000000008
-DATA turns8to8<>+104(SB)/8, $0x0000000000000006
-DATA turns8to8<>+112(SB)/8, $0x0000000000000008
-DATA turns8to8<>+120(SB)/8, $0x0000000000000007
-GLOBL turns8to8<>(SB), RODATA|NOPTR, $128
+DATA turns8to8true<>+0(SB)/8, $0x0000000000000008
+DATA turns8to8true<>+8(SB)/8, $0x0000000000000000
+DATA turns8to8true<>+16(SB)/8, $0x0000000000000008
+DATA turns8to8true<>+24(SB)/8, $0x0000000000000001
+DATA turns8to8true<>+32(SB)/8, $0x0000000000000008
+DATA turns8to8true<>+40(SB)/8, $0x0000000000000002
+DATA turns8to8true<>+48(SB)/8, $0x0000000000000008
+DATA turns8to8true<>+56(SB)/8, $0x0000000000000003
+DATA turns8to8true<>+64(SB)/8, $0x0000000000000008
+DATA turns8to8true<>+72(SB)/8, $0x0000000000000004
+DATA turns8to8true<>+80(SB)/8, $0x0000000000000008
+DATA turns8to8true<>+88(SB)/8, $0x0000000000000005
+DATA turns8to8true<>+96(SB)/8, $0x0000000000000008
+DATA turns8to8true<>+104(SB)/8, $0x0000000000000006
+DATA turns8to8true<>+112(SB)/8, $0x0000000000000008
+DATA turns8to8true<>+120(SB)/8, $0x0000000000000007
+GLOBL turns8to8true<>(SB), RODATA|NOPTR, $128
+
+// func lineOrder1AVX512(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·lineOrder1AVX512(SB), NOSPLIT, $0-48
+	MOVQ         src+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         last+32(FP), SI
+	VPBROADCASTD SI, Z0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z1, Z1, Z1
+
+line44:
+	SUBQ $0x01, DX
+	JLT  done48
+	MOVQ (CX), SI
+	SUBQ BX, SI
+	JE   ended47
+	ADDQ SI, BX
+
+full45:
+	CMPQ      SI, $0x10
+	JLE       rest46
+	VPMOVZXBD (AX), Z2
+	VPMOVZXBD 1(AX), Z3
+	VPCMPUD   $0x05, Z3, Z2, K2
+	KORQ      K2, K1, K1
+	VPMAXUD   Z2, Z1, Z1
+	ADDQ      $0x10, AX
+	SUBQ      $0x10, SI
+	JMP       full45
+
+rest46:
+	VPMOVZXBD (AX), Z2
+	VPMOVZXBD 1(AX), Z3
+	MOVQ      $-1, DI
+	BZHIQ     SI, DI, DI
+	SHRQ      $0x01, DI
+	KMOVQ     DI, K2
+	VPCMPUD   $0x05, Z3, Z2, K2, K2
+	KORQ      K2, K1, K1
+	VPMAXUD   Z2, Z1, Z1
+	LEAQ      (AX)(SI*1), AX
+
+ended47:
+	ADDQ $0x08, CX
+	JMP  line44
+
+done48:
+	VPCMPUD $0x06, Z0, Z1, K2
+	KORQ    K2, K1, K2
+	KMOVQ   K2, AX
+	MOVQ    AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func lineOrder2AVX512(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·lineOrder2AVX512(SB), NOSPLIT, $0-48
+	MOVQ         src+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         last+32(FP), SI
+	VPBROADCASTD SI, Z0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z1, Z1, Z1
+
+line49:
+	SUBQ $0x01, DX
+	JLT  done53
+	MOVQ (CX), SI
+	SUBQ BX, SI
+	JE   ended52
+	ADDQ SI, BX
+
+full50:
+	CMPQ      SI, $0x10
+	JLE       rest51
+	VPMOVZXWD (AX), Z2
+	VPMOVZXWD 2(AX), Z3
+	VPCMPUD   $0x05, Z3, Z2, K2
+	KORQ      K2, K1, K1
+	VPMAXUD   Z2, Z1, Z1
+	ADDQ      $0x20, AX
+	SUBQ      $0x10, SI
+	JMP       full50
+
+rest51:
+	VPMOVZXWD (AX), Z2
+	VPMOVZXWD 2(AX), Z3
+	MOVQ      $-1, DI
+	BZHIQ     SI, DI, DI
+	SHRQ      $0x01, DI
+	KMOVQ     DI, K2
+	VPCMPUD   $0x05, Z3, Z2, K2, K2
+	KORQ      K2, K1, K1
+	VPMAXUD   Z2, Z1, Z1
+	LEAQ      (AX)(SI*2), AX
+
+ended52:
+	ADDQ $0x08, CX
+	JMP  line49
+
+done53:
+	VPCMPUD $0x06, Z0, Z1, K2
+	KORQ    K2, K1, K2
+	KMOVQ   K2, AX
+	MOVQ    AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func lineOrder4AVX512(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·lineOrder4AVX512(SB), NOSPLIT, $0-48
+	MOVQ         src+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         last+32(FP), SI
+	VPBROADCASTD SI, Z0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z1, Z1, Z1
+
+line54:
+	SUBQ $0x01, DX
+	JLT  done58
+	MOVQ (CX), SI
+	SUBQ BX, SI
+	JE   ended57
+	ADDQ SI, BX
+
+full55:
+	CMPQ      SI, $0x10
+	JLE       rest56
+	VMOVDQU64 (AX), Z2
+	VMOVDQU64 4(AX), Z3
+	VPCMPUD   $0x05, Z3, Z2, K2
+	KORQ      K2, K1, K1
+	VPMAXUD   Z2, Z1, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, SI
+	JMP       full55
+
+rest56:
+	VMOVDQU64 (AX), Z2
+	VMOVDQU64 4(AX), Z3
+	MOVQ      $-1, DI
+	BZHIQ     SI, DI, DI
+	SHRQ      $0x01, DI
+	KMOVQ     DI, K2
+	VPCMPUD   $0x05, Z3, Z2, K2, K2
+	KORQ      K2, K1, K1
+	VPMAXUD   Z2, Z1, Z1
+	LEAQ      (AX)(SI*4), AX
+
+ended57:
+	ADDQ $0x08, CX
+	JMP  line54
+
+done58:
+	VPCMPUD $0x06, Z0, Z1, K2
+	KORQ    K2, K1, K2
+	KMOVQ   K2, AX
+	MOVQ    AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func lineOrder8AVX512(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·lineOrder8AVX512(SB), NOSPLIT, $0-48
+	MOVQ         src+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         last+32(FP), SI
+	VPBROADCASTQ SI, Z0
+	KXORQ        K1, K1, K1
+	VPXORQ       Z1, Z1, Z1
+
+line59:
+	SUBQ $0x01, DX
+	JLT  done63
+	MOVQ (CX), SI
+	SUBQ BX, SI
+	JE   ended62
+	ADDQ SI, BX
+
+full60:
+	CMPQ      SI, $0x08
+	JLE       rest61
+	VMOVDQU64 (AX), Z2
+	VMOVDQU64 8(AX), Z3
+	VPCMPUQ   $0x05, Z3, Z2, K2
+	KORQ      K2, K1, K1
+	VPMAXUQ   Z2, Z1, Z1
+	ADDQ      $0x40, AX
+	SUBQ      $0x08, SI
+	JMP       full60
+
+rest61:
+	VMOVDQU64 (AX), Z2
+	VMOVDQU64 8(AX), Z3
+	MOVQ      $-1, DI
+	BZHIQ     SI, DI, DI
+	SHRQ      $0x01, DI
+	KMOVQ     DI, K2
+	VPCMPUQ   $0x05, Z3, Z2, K2, K2
+	KORQ      K2, K1, K1
+	VPMAXUQ   Z2, Z1, Z1
+	LEAQ      (AX)(SI*8), AX
+
+ended62:
+	ADDQ $0x08, CX
+	JMP  line59
+
+done63:
+	VPCMPUQ $0x06, Z0, Z1, K2
+	KORQ    K2, K1, K2
+	KMOVQ   K2, AX
+	MOVQ    AX, ret+40(FP)
+	VZEROUPPER
+	RET
 
 // func lineCoords1to4AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX2
 TEXT ·lineCoords1to4AVX2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VMOVQ        R8, X0
-	VPBROADCASTD X0, Y0
-	VPXOR        Y2, Y2, Y2
-	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      numbers1to4<>+0(SB), Y4
-
-line44:
-	SUBQ         $0x01, BX
-	JLT          done48
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
-	JE           ended47
-	ADDQ         R8, SI
-	VMOVQ        DI, X1
+	VMOVQ        R8, X1
 	VPBROADCASTD X1, Y1
-
-full45:
-	CMPQ       R8, $0x08
-	JLE        rest46
-	VPMOVZXBD  (CX), Y5
-	VPMOVZXBD  1(CX), Y6
-	VPCMPGTD   Y5, Y6, Y6
-	VPANDN     Y3, Y6, Y6
-	VPOR       Y6, Y2, Y2
-	VPCMPGTD   Y0, Y5, Y6
-	VPOR       Y6, Y2, Y2
-	VPOR       Y5, Y2, Y2
-	VPUNPCKLDQ Y5, Y1, Y6
-	VPUNPCKHDQ Y5, Y1, Y5
-	VPERM2I128 $0x20, Y5, Y6, Y7
-	VMOVDQU    Y7, (AX)
-	VPERM2I128 $0x31, Y5, Y6, Y7
-	VMOVDQU    Y7, 32(AX)
-	ADDQ       $0x08, CX
-	ADDQ       $0x00000040, AX
-	SUBQ       $0x08, R8
-	JMP        full45
-
-rest46:
-	VPMOVZXBD    (CX), Y5
-	VPMOVZXBD    1(CX), Y6
-	VPCMPGTD     Y5, Y6, Y6
-	VMOVQ        R8, X7
-	VPBROADCASTD X7, Y7
-	VPCMPGTD     Y4, Y7, Y7
-	VPANDN       Y7, Y6, Y6
-	VPOR         Y6, Y2, Y2
-	VPCMPGTD     Y0, Y5, Y6
-	VPOR         Y6, Y2, Y2
-	VPOR         Y5, Y2, Y2
-	VPUNPCKLDQ   Y5, Y1, Y6
-	VPUNPCKHDQ   Y5, Y1, Y1
-	VPERM2I128   $0x20, Y1, Y6, Y5
-	VMOVDQU      Y5, (AX)
-	VPERM2I128   $0x31, Y1, Y6, Y5
-	VMOVDQU      Y5, 32(AX)
-	LEAQ         (CX)(R8*1), CX
-	SHLQ         $0x03, R8
-	ADDQ         R8, AX
-
-ended47:
-	ADDQ $0x08, DX
-	INCQ DI
-	JMP  line44
-
-done48:
-	VMOVMSKPS Y2, AX
-	MOVQ      AX, ret+56(FP)
-	VZEROUPPER
-	RET
-
-DATA numbers1to4<>+0(SB)/4, $0x00000001
-DATA numbers1to4<>+4(SB)/4, $0x00000002
-DATA numbers1to4<>+8(SB)/4, $0x00000003
-DATA numbers1to4<>+12(SB)/4, $0x00000004
-DATA numbers1to4<>+16(SB)/4, $0x00000005
-DATA numbers1to4<>+20(SB)/4, $0x00000006
-DATA numbers1to4<>+24(SB)/4, $0x00000007
-DATA numbers1to4<>+28(SB)/4, $0x00000008
-GLOBL numbers1to4<>(SB), RODATA|NOPTR, $32
-
-// func lineCoords2to4AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
-// Requires: AVX, AVX2
-TEXT ·lineCoords2to4AVX2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
-	MOVQ         line+40(FP), DI
-	MOVQ         last+48(FP), R8
-	VMOVQ        R8, X0
-	VPBROADCASTD X0, Y0
 	VPXOR        Y2, Y2, Y2
 	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      numbers2to4<>+0(SB), Y4
-
-line49:
-	SUBQ         $0x01, BX
-	JLT          done53
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
-	JE           ended52
-	ADDQ         R8, SI
-	VMOVQ        DI, X1
-	VPBROADCASTD X1, Y1
-
-full50:
-	CMPQ       R8, $0x08
-	JLE        rest51
-	VPMOVZXWD  (CX), Y5
-	VPMOVZXWD  2(CX), Y6
-	VPCMPGTD   Y5, Y6, Y6
-	VPANDN     Y3, Y6, Y6
-	VPOR       Y6, Y2, Y2
-	VPCMPGTD   Y0, Y5, Y6
-	VPOR       Y6, Y2, Y2
-	VPOR       Y5, Y2, Y2
-	VPUNPCKLDQ Y5, Y1, Y6
-	VPUNPCKHDQ Y5, Y1, Y5
-	VPERM2I128 $0x20, Y5, Y6, Y7
-	VMOVDQU    Y7, (AX)
-	VPERM2I128 $0x31, Y5, Y6, Y7
-	VMOVDQU    Y7, 32(AX)
-	ADDQ       $0x10, CX
-	ADDQ       $0x00000040, AX
-	SUBQ       $0x08, R8
-	JMP        full50
-
-rest51:
-	VPMOVZXWD    (CX), Y5
-	VPMOVZXWD    2(CX), Y6
-	VPCMPGTD     Y5, Y6, Y6
-	VMOVQ        R8, X7
-	VPBROADCASTD X7, Y7
-	VPCMPGTD     Y4, Y7, Y7
-	VPANDN       Y7, Y6, Y6
-	VPOR         Y6, Y2, Y2
-	VPCMPGTD     Y0, Y5, Y6
-	VPOR         Y6, Y2, Y2
-	VPOR         Y5, Y2, Y2
-	VPUNPCKLDQ   Y5, Y1, Y6
-	VPUNPCKHDQ   Y5, Y1, Y1
-	VPERM2I128   $0x20, Y1, Y6, Y5
-	VMOVDQU      Y5, (AX)
-	VPERM2I128   $0x31, Y1, Y6, Y5
-	VMOVDQU      Y5, 32(AX)
-	LEAQ         (CX)(R8*2), CX
-	SHLQ         $0x03, R8
-	ADDQ         R8, AX
-
-ended52:
-	ADDQ $0x08, DX
-	INCQ DI
-	JMP  line49
-
-done53:
-	VMOVMSKPS Y2, AX
-	MOVQ      AX, ret+56(FP)
-	VZEROUPPER
-	RET
-
-DATA numbers2to4<>+0(SB)/4, $0x00000001
-DATA numbers2to4<>+4(SB)/4, $0x00000002
-DATA numbers2to4<>+8(SB)/4, $0x00000003
-DATA numbers2to4<>+12(SB)/4, $0x00000004
-DATA numbers2to4<>+16(SB)/4, $0x00000005
-DATA numbers2to4<>+20(SB)/4, $0x00000006
-DATA numbers2to4<>+24(SB)/4, $0x00000007
-DATA numbers2to4<>+28(SB)/4, $0x00000008
-GLOBL numbers2to4<>(SB), RODATA|NOPTR, $32
-
-// func lineCoords4to4AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
-// Requires: AVX, AVX2
-TEXT ·lineCoords4to4AVX2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
-	MOVQ         line+40(FP), DI
-	MOVQ         last+48(FP), R8
-	VMOVQ        R8, X0
-	VPBROADCASTD X0, Y0
-	VPXOR        Y2, Y2, Y2
-	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      numbers4to4<>+0(SB), Y4
-
-line54:
-	SUBQ         $0x01, BX
-	JLT          done58
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
-	JE           ended57
-	ADDQ         R8, SI
-	VMOVQ        DI, X1
-	VPBROADCASTD X1, Y1
-
-full55:
-	CMPQ       R8, $0x08
-	JLE        rest56
-	VMOVDQU    (CX), Y5
-	VMOVDQU    4(CX), Y6
-	VPCMPGTD   Y5, Y6, Y6
-	VPANDN     Y3, Y6, Y6
-	VPOR       Y6, Y2, Y2
-	VPCMPGTD   Y0, Y5, Y6
-	VPOR       Y6, Y2, Y2
-	VPOR       Y5, Y2, Y2
-	VPUNPCKLDQ Y5, Y1, Y6
-	VPUNPCKHDQ Y5, Y1, Y5
-	VPERM2I128 $0x20, Y5, Y6, Y7
-	VMOVDQU    Y7, (AX)
-	VPERM2I128 $0x31, Y5, Y6, Y7
-	VMOVDQU    Y7, 32(AX)
-	ADDQ       $0x20, CX
-	ADDQ       $0x00000040, AX
-	SUBQ       $0x08, R8
-	JMP        full55
-
-rest56:
-	VMOVDQU      (CX), Y5
-	VMOVDQU      4(CX), Y6
-	VPCMPGTD     Y5, Y6, Y6
-	VMOVQ        R8, X7
-	VPBROADCASTD X7, Y7
-	VPCMPGTD     Y4, Y7, Y7
-	VPANDN       Y7, Y6, Y6
-	VPOR         Y6, Y2, Y2
-	VPCMPGTD     Y0, Y5, Y6
-	VPOR         Y6, Y2, Y2
-	VPOR         Y5, Y2, Y2
-	VPUNPCKLDQ   Y5, Y1, Y6
-	VPUNPCKHDQ   Y5, Y1, Y1
-	VPERM2I128   $0x20, Y1, Y6, Y5
-	VMOVDQU      Y5, (AX)
-	VPERM2I128   $0x31, Y1, Y6, Y5
-	VMOVDQU      Y5, 32(AX)
-	LEAQ         (CX)(R8*4), CX
-	SHLQ         $0x03, R8
-	ADDQ         R8, AX
-
-ended57:
-	ADDQ $0x08, DX
-	INCQ DI
-	JMP  line54
-
-done58:
-	VMOVMSKPS Y2, AX
-	MOVQ      AX, ret+56(FP)
-	VZEROUPPER
-	RET
-
-DATA numbers4to4<>+0(SB)/4, $0x00000001
-DATA numbers4to4<>+4(SB)/4, $0x00000002
-DATA numbers4to4<>+8(SB)/4, $0x00000003
-DATA numbers4to4<>+12(SB)/4, $0x00000004
-DATA numbers4to4<>+16(SB)/4, $0x00000005
-DATA numbers4to4<>+20(SB)/4, $0x00000006
-DATA numbers4to4<>+24(SB)/4, $0x00000007
-DATA numbers4to4<>+28(SB)/4, $0x00000008
-GLOBL numbers4to4<>(SB), RODATA|NOPTR, $32
-
-// func lineCoords1to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
-// Requires: AVX, AVX2
-TEXT ·lineCoords1to8AVX2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
-	MOVQ         line+40(FP), DI
-	MOVQ         last+48(FP), R8
-	VMOVQ        R8, X0
-	VPBROADCASTQ X0, Y0
-	VPXOR        Y2, Y2, Y2
-	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      numbers1to8<>+0(SB), Y4
-
-line59:
-	SUBQ         $0x01, BX
-	JLT          done63
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
-	JE           ended62
-	ADDQ         R8, SI
-	VMOVQ        DI, X1
-	VPBROADCASTQ X1, Y1
-
-full60:
-	CMPQ        R8, $0x04
-	JLE         rest61
-	VPMOVZXBQ   (CX), Y5
-	VPMOVZXBQ   1(CX), Y6
-	VPCMPGTQ    Y5, Y6, Y6
-	VPANDN      Y3, Y6, Y6
-	VPOR        Y6, Y2, Y2
-	VPCMPGTQ    Y0, Y5, Y6
-	VPOR        Y6, Y2, Y2
-	VPOR        Y5, Y2, Y2
-	VPUNPCKLQDQ Y5, Y1, Y6
-	VPUNPCKHQDQ Y5, Y1, Y5
-	VPERM2I128  $0x20, Y5, Y6, Y7
-	VMOVDQU     Y7, (AX)
-	VPERM2I128  $0x31, Y5, Y6, Y7
-	VMOVDQU     Y7, 32(AX)
-	ADDQ        $0x04, CX
-	ADDQ        $0x00000040, AX
-	SUBQ        $0x04, R8
-	JMP         full60
-
-rest61:
-	VPMOVZXBQ    (CX), Y5
-	VPMOVZXBQ    1(CX), Y6
-	VPCMPGTQ     Y5, Y6, Y6
-	VMOVQ        R8, X7
-	VPBROADCASTQ X7, Y7
-	VPCMPGTQ     Y4, Y7, Y7
-	VPANDN       Y7, Y6, Y6
-	VPOR         Y6, Y2, Y2
-	VPCMPGTQ     Y0, Y5, Y6
-	VPOR         Y6, Y2, Y2
-	VPOR         Y5, Y2, Y2
-	VPUNPCKLQDQ  Y5, Y1, Y6
-	VPUNPCKHQDQ  Y5, Y1, Y1
-	VPERM2I128   $0x20, Y1, Y6, Y5
-	VMOVDQU      Y5, (AX)
-	VPERM2I128   $0x31, Y1, Y6, Y5
-	VMOVDQU      Y5, 32(AX)
-	LEAQ         (CX)(R8*1), CX
-	SHLQ         $0x04, R8
-	ADDQ         R8, AX
-
-ended62:
-	ADDQ $0x08, DX
-	INCQ DI
-	JMP  line59
-
-done63:
-	VMOVMSKPD Y2, AX
-	MOVQ      AX, ret+56(FP)
-	VZEROUPPER
-	RET
-
-DATA numbers1to8<>+0(SB)/8, $0x0000000000000001
-DATA numbers1to8<>+8(SB)/8, $0x0000000000000002
-DATA numbers1to8<>+16(SB)/8, $0x0000000000000003
-DATA numbers1to8<>+24(SB)/8, $0x0000000000000004
-GLOBL numbers1to8<>(SB), RODATA|NOPTR, $32
-
-// func lineCoords2to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
-// Requires: AVX, AVX2
-TEXT ·lineCoords2to8AVX2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
-	MOVQ         line+40(FP), DI
-	MOVQ         last+48(FP), R8
-	VMOVQ        R8, X0
-	VPBROADCASTQ X0, Y0
-	VPXOR        Y2, Y2, Y2
-	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      numbers2to8<>+0(SB), Y4
+	VMOVDQU      numbers1to4true<>+0(SB), Y4
 
 line64:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done68
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended67
-	ADDQ         R8, SI
-	VMOVQ        DI, X1
-	VPBROADCASTQ X1, Y1
+	ADDQ         R8, BX
+	VMOVQ        DI, X0
+	VPBROADCASTD X0, Y0
 
 full65:
-	CMPQ        R8, $0x04
-	JLE         rest66
-	VPMOVZXWQ   (CX), Y5
-	VPMOVZXWQ   2(CX), Y6
-	VPCMPGTQ    Y5, Y6, Y6
-	VPANDN      Y3, Y6, Y6
-	VPOR        Y6, Y2, Y2
-	VPCMPGTQ    Y0, Y5, Y6
-	VPOR        Y6, Y2, Y2
-	VPOR        Y5, Y2, Y2
-	VPUNPCKLQDQ Y5, Y1, Y6
-	VPUNPCKHQDQ Y5, Y1, Y5
-	VPERM2I128  $0x20, Y5, Y6, Y7
-	VMOVDQU     Y7, (AX)
-	VPERM2I128  $0x31, Y5, Y6, Y7
-	VMOVDQU     Y7, 32(AX)
-	ADDQ        $0x08, CX
-	ADDQ        $0x00000040, AX
-	SUBQ        $0x04, R8
-	JMP         full65
+	CMPQ       R8, $0x08
+	JLE        rest66
+	VPMOVZXBD  (AX), Y5
+	VPMOVZXBD  1(AX), Y6
+	VPCMPGTD   Y5, Y6, Y6
+	VPANDN     Y3, Y6, Y6
+	VPOR       Y6, Y2, Y2
+	VPCMPGTD   Y1, Y5, Y6
+	VPOR       Y6, Y2, Y2
+	VPOR       Y5, Y2, Y2
+	VPUNPCKLDQ Y5, Y0, Y6
+	VPUNPCKHDQ Y5, Y0, Y5
+	VPERM2I128 $0x20, Y5, Y6, Y7
+	VMOVDQU    Y7, (SI)
+	VPERM2I128 $0x31, Y5, Y6, Y7
+	VMOVDQU    Y7, 32(SI)
+	ADDQ       $0x08, AX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x08, R8
+	JMP        full65
 
 rest66:
-	VPMOVZXWQ    (CX), Y5
-	VPMOVZXWQ    2(CX), Y6
-	VPCMPGTQ     Y5, Y6, Y6
+	VPMOVZXBD    (AX), Y5
+	VPMOVZXBD    1(AX), Y6
+	VPCMPGTD     Y5, Y6, Y6
 	VMOVQ        R8, X7
-	VPBROADCASTQ X7, Y7
-	VPCMPGTQ     Y4, Y7, Y7
+	VPBROADCASTD X7, Y7
+	VPCMPGTD     Y4, Y7, Y7
 	VPANDN       Y7, Y6, Y6
 	VPOR         Y6, Y2, Y2
-	VPCMPGTQ     Y0, Y5, Y6
+	VPCMPGTD     Y1, Y5, Y6
 	VPOR         Y6, Y2, Y2
 	VPOR         Y5, Y2, Y2
-	VPUNPCKLQDQ  Y5, Y1, Y6
-	VPUNPCKHQDQ  Y5, Y1, Y1
-	VPERM2I128   $0x20, Y1, Y6, Y5
-	VMOVDQU      Y5, (AX)
-	VPERM2I128   $0x31, Y1, Y6, Y5
-	VMOVDQU      Y5, 32(AX)
-	LEAQ         (CX)(R8*2), CX
-	SHLQ         $0x04, R8
-	ADDQ         R8, AX
+	VPUNPCKLDQ   Y5, Y0, Y6
+	VPUNPCKHDQ   Y5, Y0, Y0
+	VPERM2I128   $0x20, Y0, Y6, Y5
+	VMOVDQU      Y5, (SI)
+	VPERM2I128   $0x31, Y0, Y6, Y5
+	VMOVDQU      Y5, 32(SI)
+	LEAQ         (AX)(R8*1), AX
+	SHLQ         $0x03, R8
+	ADDQ         R8, SI
 
 ended67:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line64
 
 done68:
-	VMOVMSKPD Y2, AX
+	VMOVMSKPS Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA numbers2to8<>+0(SB)/8, $0x0000000000000001
-DATA numbers2to8<>+8(SB)/8, $0x0000000000000002
-DATA numbers2to8<>+16(SB)/8, $0x0000000000000003
-DATA numbers2to8<>+24(SB)/8, $0x0000000000000004
-GLOBL numbers2to8<>(SB), RODATA|NOPTR, $32
+DATA numbers1to4true<>+0(SB)/4, $0x00000001
+DATA numbers1to4true<>+4(SB)/4, $0x00000002
+DATA numbers1to4true<>+8(SB)/4, $0x00000003
+DATA numbers1to4true<>+12(SB)/4, $0x00000004
+DATA numbers1to4true<>+16(SB)/4, $0x00000005
+DATA numbers1to4true<>+20(SB)/4, $0x00000006
+DATA numbers1to4true<>+24(SB)/4, $0x00000007
+DATA numbers1to4true<>+28(SB)/4, $0x00000008
+GLOBL numbers1to4true<>(SB), RODATA|NOPTR, $32
 
-// func lineCoords4to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
+// func lineCoords2to4AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX2
-TEXT ·lineCoords4to8AVX2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+TEXT ·lineCoords2to4AVX2(SB), NOSPLIT, $0-64
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VMOVQ        R8, X0
-	VPBROADCASTQ X0, Y0
+	VMOVQ        R8, X1
+	VPBROADCASTD X1, Y1
 	VPXOR        Y2, Y2, Y2
 	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      numbers4to8<>+0(SB), Y4
+	VMOVDQU      numbers2to4true<>+0(SB), Y4
 
 line69:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done73
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended72
-	ADDQ         R8, SI
-	VMOVQ        DI, X1
-	VPBROADCASTQ X1, Y1
+	ADDQ         R8, BX
+	VMOVQ        DI, X0
+	VPBROADCASTD X0, Y0
 
 full70:
-	CMPQ        R8, $0x04
-	JLE         rest71
-	VPMOVZXDQ   (CX), Y5
-	VPMOVZXDQ   4(CX), Y6
-	VPCMPGTQ    Y5, Y6, Y6
-	VPANDN      Y3, Y6, Y6
-	VPOR        Y6, Y2, Y2
-	VPCMPGTQ    Y0, Y5, Y6
-	VPOR        Y6, Y2, Y2
-	VPOR        Y5, Y2, Y2
-	VPUNPCKLQDQ Y5, Y1, Y6
-	VPUNPCKHQDQ Y5, Y1, Y5
-	VPERM2I128  $0x20, Y5, Y6, Y7
-	VMOVDQU     Y7, (AX)
-	VPERM2I128  $0x31, Y5, Y6, Y7
-	VMOVDQU     Y7, 32(AX)
-	ADDQ        $0x10, CX
-	ADDQ        $0x00000040, AX
-	SUBQ        $0x04, R8
-	JMP         full70
+	CMPQ       R8, $0x08
+	JLE        rest71
+	VPMOVZXWD  (AX), Y5
+	VPMOVZXWD  2(AX), Y6
+	VPCMPGTD   Y5, Y6, Y6
+	VPANDN     Y3, Y6, Y6
+	VPOR       Y6, Y2, Y2
+	VPCMPGTD   Y1, Y5, Y6
+	VPOR       Y6, Y2, Y2
+	VPOR       Y5, Y2, Y2
+	VPUNPCKLDQ Y5, Y0, Y6
+	VPUNPCKHDQ Y5, Y0, Y5
+	VPERM2I128 $0x20, Y5, Y6, Y7
+	VMOVDQU    Y7, (SI)
+	VPERM2I128 $0x31, Y5, Y6, Y7
+	VMOVDQU    Y7, 32(SI)
+	ADDQ       $0x10, AX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x08, R8
+	JMP        full70
 
 rest71:
-	VPMOVZXDQ    (CX), Y5
-	VPMOVZXDQ    4(CX), Y6
-	VPCMPGTQ     Y5, Y6, Y6
+	VPMOVZXWD    (AX), Y5
+	VPMOVZXWD    2(AX), Y6
+	VPCMPGTD     Y5, Y6, Y6
 	VMOVQ        R8, X7
-	VPBROADCASTQ X7, Y7
-	VPCMPGTQ     Y4, Y7, Y7
+	VPBROADCASTD X7, Y7
+	VPCMPGTD     Y4, Y7, Y7
 	VPANDN       Y7, Y6, Y6
 	VPOR         Y6, Y2, Y2
-	VPCMPGTQ     Y0, Y5, Y6
+	VPCMPGTD     Y1, Y5, Y6
 	VPOR         Y6, Y2, Y2
 	VPOR         Y5, Y2, Y2
-	VPUNPCKLQDQ  Y5, Y1, Y6
-	VPUNPCKHQDQ  Y5, Y1, Y1
-	VPERM2I128   $0x20, Y1, Y6, Y5
-	VMOVDQU      Y5, (AX)
-	VPERM2I128   $0x31, Y1, Y6, Y5
-	VMOVDQU      Y5, 32(AX)
-	LEAQ         (CX)(R8*4), CX
-	SHLQ         $0x04, R8
-	ADDQ         R8, AX
+	VPUNPCKLDQ   Y5, Y0, Y6
+	VPUNPCKHDQ   Y5, Y0, Y0
+	VPERM2I128   $0x20, Y0, Y6, Y5
+	VMOVDQU      Y5, (SI)
+	VPERM2I128   $0x31, Y0, Y6, Y5
+	VMOVDQU      Y5, 32(SI)
+	LEAQ         (AX)(R8*2), AX
+	SHLQ         $0x03, R8
+	ADDQ         R8, SI
 
 ended72:
-	ADDQ $0x08, DX
+	ADDQ $0x08, CX
 	INCQ DI
 	JMP  line69
 
 done73:
-	VMOVMSKPD Y2, AX
+	VMOVMSKPS Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA numbers4to8<>+0(SB)/8, $0x0000000000000001
-DATA numbers4to8<>+8(SB)/8, $0x0000000000000002
-DATA numbers4to8<>+16(SB)/8, $0x0000000000000003
-DATA numbers4to8<>+24(SB)/8, $0x0000000000000004
-GLOBL numbers4to8<>(SB), RODATA|NOPTR, $32
+DATA numbers2to4true<>+0(SB)/4, $0x00000001
+DATA numbers2to4true<>+4(SB)/4, $0x00000002
+DATA numbers2to4true<>+8(SB)/4, $0x00000003
+DATA numbers2to4true<>+12(SB)/4, $0x00000004
+DATA numbers2to4true<>+16(SB)/4, $0x00000005
+DATA numbers2to4true<>+20(SB)/4, $0x00000006
+DATA numbers2to4true<>+24(SB)/4, $0x00000007
+DATA numbers2to4true<>+28(SB)/4, $0x00000008
+GLOBL numbers2to4true<>(SB), RODATA|NOPTR, $32
 
-// func lineCoords8to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
+// func lineCoords4to4AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 // Requires: AVX, AVX2
-TEXT ·lineCoords8to8AVX2(SB), NOSPLIT, $0-64
-	MOVQ         dst+0(FP), AX
-	MOVQ         src+8(FP), CX
-	MOVQ         ends+16(FP), DX
-	MOVQ         lines+24(FP), BX
-	MOVQ         at+32(FP), SI
+TEXT ·lineCoords4to4AVX2(SB), NOSPLIT, $0-64
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
 	MOVQ         line+40(FP), DI
 	MOVQ         last+48(FP), R8
-	VMOVQ        R8, X0
-	VPBROADCASTQ X0, Y0
+	VMOVQ        R8, X1
+	VPBROADCASTD X1, Y1
 	VPXOR        Y2, Y2, Y2
 	VPCMPEQD     Y3, Y3, Y3
-	VMOVDQU      numbers8to8<>+0(SB), Y4
+	VMOVDQU      numbers4to4true<>+0(SB), Y4
 
 line74:
-	SUBQ         $0x01, BX
+	SUBQ         $0x01, DX
 	JLT          done78
-	MOVQ         (DX), R8
-	SUBQ         SI, R8
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
 	JE           ended77
-	ADDQ         R8, SI
-	VMOVQ        DI, X1
-	VPBROADCASTQ X1, Y1
+	ADDQ         R8, BX
+	VMOVQ        DI, X0
+	VPBROADCASTD X0, Y0
 
 full75:
+	CMPQ       R8, $0x08
+	JLE        rest76
+	VMOVDQU    (AX), Y5
+	VMOVDQU    4(AX), Y6
+	VPCMPGTD   Y5, Y6, Y6
+	VPANDN     Y3, Y6, Y6
+	VPOR       Y6, Y2, Y2
+	VPCMPGTD   Y1, Y5, Y6
+	VPOR       Y6, Y2, Y2
+	VPOR       Y5, Y2, Y2
+	VPUNPCKLDQ Y5, Y0, Y6
+	VPUNPCKHDQ Y5, Y0, Y5
+	VPERM2I128 $0x20, Y5, Y6, Y7
+	VMOVDQU    Y7, (SI)
+	VPERM2I128 $0x31, Y5, Y6, Y7
+	VMOVDQU    Y7, 32(SI)
+	ADDQ       $0x20, AX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x08, R8
+	JMP        full75
+
+rest76:
+	VMOVDQU      (AX), Y5
+	VMOVDQU      4(AX), Y6
+	VPCMPGTD     Y5, Y6, Y6
+	VMOVQ        R8, X7
+	VPBROADCASTD X7, Y7
+	VPCMPGTD     Y4, Y7, Y7
+	VPANDN       Y7, Y6, Y6
+	VPOR         Y6, Y2, Y2
+	VPCMPGTD     Y1, Y5, Y6
+	VPOR         Y6, Y2, Y2
+	VPOR         Y5, Y2, Y2
+	VPUNPCKLDQ   Y5, Y0, Y6
+	VPUNPCKHDQ   Y5, Y0, Y0
+	VPERM2I128   $0x20, Y0, Y6, Y5
+	VMOVDQU      Y5, (SI)
+	VPERM2I128   $0x31, Y0, Y6, Y5
+	VMOVDQU      Y5, 32(SI)
+	LEAQ         (AX)(R8*4), AX
+	SHLQ         $0x03, R8
+	ADDQ         R8, SI
+
+ended77:
+	ADDQ $0x08, CX
+	INCQ DI
+	JMP  line74
+
+done78:
+	VMOVMSKPS Y2, AX
+	MOVQ      AX, ret+56(FP)
+	VZEROUPPER
+	RET
+
+DATA numbers4to4true<>+0(SB)/4, $0x00000001
+DATA numbers4to4true<>+4(SB)/4, $0x00000002
+DATA numbers4to4true<>+8(SB)/4, $0x00000003
+DATA numbers4to4true<>+12(SB)/4, $0x00000004
+DATA numbers4to4true<>+16(SB)/4, $0x00000005
+DATA numbers4to4true<>+20(SB)/4, $0x00000006
+DATA numbers4to4true<>+24(SB)/4, $0x00000007
+DATA numbers4to4true<>+28(SB)/4, $0x00000008
+GLOBL numbers4to4true<>(SB), RODATA|NOPTR, $32
+
+// func lineCoords1to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
+// Requires: AVX, AVX2
+TEXT ·lineCoords1to8AVX2(SB), NOSPLIT, $0-64
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         line+40(FP), DI
+	MOVQ         last+48(FP), R8
+	VMOVQ        R8, X1
+	VPBROADCASTQ X1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y3, Y3, Y3
+	VMOVDQU      numbers1to8true<>+0(SB), Y4
+
+line79:
+	SUBQ         $0x01, DX
+	JLT          done83
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
+	JE           ended82
+	ADDQ         R8, BX
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+
+full80:
 	CMPQ        R8, $0x04
-	JLE         rest76
-	VMOVDQU     (CX), Y5
-	VMOVDQU     8(CX), Y6
+	JLE         rest81
+	VPMOVZXBQ   (AX), Y5
+	VPMOVZXBQ   1(AX), Y6
 	VPCMPGTQ    Y5, Y6, Y6
 	VPANDN      Y3, Y6, Y6
 	VPOR        Y6, Y2, Y2
-	VPCMPGTQ    Y0, Y5, Y6
+	VPCMPGTQ    Y1, Y5, Y6
 	VPOR        Y6, Y2, Y2
 	VPOR        Y5, Y2, Y2
-	VPUNPCKLQDQ Y5, Y1, Y6
-	VPUNPCKHQDQ Y5, Y1, Y5
+	VPUNPCKLQDQ Y5, Y0, Y6
+	VPUNPCKHQDQ Y5, Y0, Y5
 	VPERM2I128  $0x20, Y5, Y6, Y7
-	VMOVDQU     Y7, (AX)
+	VMOVDQU     Y7, (SI)
 	VPERM2I128  $0x31, Y5, Y6, Y7
-	VMOVDQU     Y7, 32(AX)
-	ADDQ        $0x20, CX
-	ADDQ        $0x00000040, AX
+	VMOVDQU     Y7, 32(SI)
+	ADDQ        $0x04, AX
+	ADDQ        $0x00000040, SI
 	SUBQ        $0x04, R8
-	JMP         full75
+	JMP         full80
 
-rest76:
-	VMOVDQU      (CX), Y5
-	VMOVDQU      8(CX), Y6
+rest81:
+	VPMOVZXBQ    (AX), Y5
+	VPMOVZXBQ    1(AX), Y6
 	VPCMPGTQ     Y5, Y6, Y6
 	VMOVQ        R8, X7
 	VPBROADCASTQ X7, Y7
 	VPCMPGTQ     Y4, Y7, Y7
 	VPANDN       Y7, Y6, Y6
 	VPOR         Y6, Y2, Y2
-	VPCMPGTQ     Y0, Y5, Y6
+	VPCMPGTQ     Y1, Y5, Y6
 	VPOR         Y6, Y2, Y2
 	VPOR         Y5, Y2, Y2
-	VPUNPCKLQDQ  Y5, Y1, Y6
-	VPUNPCKHQDQ  Y5, Y1, Y1
-	VPERM2I128   $0x20, Y1, Y6, Y5
-	VMOVDQU      Y5, (AX)
-	VPERM2I128   $0x31, Y1, Y6, Y5
-	VMOVDQU      Y5, 32(AX)
-	LEAQ         (CX)(R8*8), CX
+	VPUNPCKLQDQ  Y5, Y0, Y6
+	VPUNPCKHQDQ  Y5, Y0, Y0
+	VPERM2I128   $0x20, Y0, Y6, Y5
+	VMOVDQU      Y5, (SI)
+	VPERM2I128   $0x31, Y0, Y6, Y5
+	VMOVDQU      Y5, 32(SI)
+	LEAQ         (AX)(R8*1), AX
 	SHLQ         $0x04, R8
-	ADDQ         R8, AX
+	ADDQ         R8, SI
 
-ended77:
-	ADDQ $0x08, DX
+ended82:
+	ADDQ $0x08, CX
 	INCQ DI
-	JMP  line74
+	JMP  line79
 
-done78:
+done83:
 	VMOVMSKPD Y2, AX
 	MOVQ      AX, ret+56(FP)
 	VZEROUPPER
 	RET
 
-DATA numbers8to8<>+0(SB)/8, $0x0000000000000001
-DATA numbers8to8<>+8(SB)/8, $0x0000000000000002
-DATA numbers8to8<>+16(SB)/8, $0x0000000000000003
-DATA numbers8to8<>+24(SB)/8, $0x0000000000000004
-GLOBL numbers8to8<>(SB), RODATA|NOPTR, $32
+DATA numbers1to8true<>+0(SB)/8, $0x0000000000000001
+DATA numbers1to8true<>+8(SB)/8, $0x0000000000000002
+DATA numbers1to8true<>+16(SB)/8, $0x0000000000000003
+DATA numbers1to8true<>+24(SB)/8, $0x0000000000000004
+GLOBL numbers1to8true<>(SB), RODATA|NOPTR, $32
+
+// func lineCoords2to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
+// Requires: AVX, AVX2
+TEXT ·lineCoords2to8AVX2(SB), NOSPLIT, $0-64
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         line+40(FP), DI
+	MOVQ         last+48(FP), R8
+	VMOVQ        R8, X1
+	VPBROADCASTQ X1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y3, Y3, Y3
+	VMOVDQU      numbers2to8true<>+0(SB), Y4
+
+line84:
+	SUBQ         $0x01, DX
+	JLT          done88
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
+	JE           ended87
+	ADDQ         R8, BX
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+
+full85:
+	CMPQ        R8, $0x04
+	JLE         rest86
+	VPMOVZXWQ   (AX), Y5
+	VPMOVZXWQ   2(AX), Y6
+	VPCMPGTQ    Y5, Y6, Y6
+	VPANDN      Y3, Y6, Y6
+	VPOR        Y6, Y2, Y2
+	VPCMPGTQ    Y1, Y5, Y6
+	VPOR        Y6, Y2, Y2
+	VPOR        Y5, Y2, Y2
+	VPUNPCKLQDQ Y5, Y0, Y6
+	VPUNPCKHQDQ Y5, Y0, Y5
+	VPERM2I128  $0x20, Y5, Y6, Y7
+	VMOVDQU     Y7, (SI)
+	VPERM2I128  $0x31, Y5, Y6, Y7
+	VMOVDQU     Y7, 32(SI)
+	ADDQ        $0x08, AX
+	ADDQ        $0x00000040, SI
+	SUBQ        $0x04, R8
+	JMP         full85
+
+rest86:
+	VPMOVZXWQ    (AX), Y5
+	VPMOVZXWQ    2(AX), Y6
+	VPCMPGTQ     Y5, Y6, Y6
+	VMOVQ        R8, X7
+	VPBROADCASTQ X7, Y7
+	VPCMPGTQ     Y4, Y7, Y7
+	VPANDN       Y7, Y6, Y6
+	VPOR         Y6, Y2, Y2
+	VPCMPGTQ     Y1, Y5, Y6
+	VPOR         Y6, Y2, Y2
+	VPOR         Y5, Y2, Y2
+	VPUNPCKLQDQ  Y5, Y0, Y6
+	VPUNPCKHQDQ  Y5, Y0, Y0
+	VPERM2I128   $0x20, Y0, Y6, Y5
+	VMOVDQU      Y5, (SI)
+	VPERM2I128   $0x31, Y0, Y6, Y5
+	VMOVDQU      Y5, 32(SI)
+	LEAQ         (AX)(R8*2), AX
+	SHLQ         $0x04, R8
+	ADDQ         R8, SI
+
+ended87:
+	ADDQ $0x08, CX
+	INCQ DI
+	JMP  line84
+
+done88:
+	VMOVMSKPD Y2, AX
+	MOVQ      AX, ret+56(FP)
+	VZEROUPPER
+	RET
+
+DATA numbers2to8true<>+0(SB)/8, $0x0000000000000001
+DATA numbers2to8true<>+8(SB)/8, $0x0000000000000002
+DATA numbers2to8true<>+16(SB)/8, $0x0000000000000003
+DATA numbers2to8true<>+24(SB)/8, $0x0000000000000004
+GLOBL numbers2to8true<>(SB), RODATA|NOPTR, $32
+
+// func lineCoords4to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
+// Requires: AVX, AVX2
+TEXT ·lineCoords4to8AVX2(SB), NOSPLIT, $0-64
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         line+40(FP), DI
+	MOVQ         last+48(FP), R8
+	VMOVQ        R8, X1
+	VPBROADCASTQ X1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y3, Y3, Y3
+	VMOVDQU      numbers4to8true<>+0(SB), Y4
+
+line89:
+	SUBQ         $0x01, DX
+	JLT          done93
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
+	JE           ended92
+	ADDQ         R8, BX
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+
+full90:
+	CMPQ        R8, $0x04
+	JLE         rest91
+	VPMOVZXDQ   (AX), Y5
+	VPMOVZXDQ   4(AX), Y6
+	VPCMPGTQ    Y5, Y6, Y6
+	VPANDN      Y3, Y6, Y6
+	VPOR        Y6, Y2, Y2
+	VPCMPGTQ    Y1, Y5, Y6
+	VPOR        Y6, Y2, Y2
+	VPOR        Y5, Y2, Y2
+	VPUNPCKLQDQ Y5, Y0, Y6
+	VPUNPCKHQDQ Y5, Y0, Y5
+	VPERM2I128  $0x20, Y5, Y6, Y7
+	VMOVDQU     Y7, (SI)
+	VPERM2I128  $0x31, Y5, Y6, Y7
+	VMOVDQU     Y7, 32(SI)
+	ADDQ        $0x10, AX
+	ADDQ        $0x00000040, SI
+	SUBQ        $0x04, R8
+	JMP         full90
+
+rest91:
+	VPMOVZXDQ    (AX), Y5
+	VPMOVZXDQ    4(AX), Y6
+	VPCMPGTQ     Y5, Y6, Y6
+	VMOVQ        R8, X7
+	VPBROADCASTQ X7, Y7
+	VPCMPGTQ     Y4, Y7, Y7
+	VPANDN       Y7, Y6, Y6
+	VPOR         Y6, Y2, Y2
+	VPCMPGTQ     Y1, Y5, Y6
+	VPOR         Y6, Y2, Y2
+	VPOR         Y5, Y2, Y2
+	VPUNPCKLQDQ  Y5, Y0, Y6
+	VPUNPCKHQDQ  Y5, Y0, Y0
+	VPERM2I128   $0x20, Y0, Y6, Y5
+	VMOVDQU      Y5, (SI)
+	VPERM2I128   $0x31, Y0, Y6, Y5
+	VMOVDQU      Y5, 32(SI)
+	LEAQ         (AX)(R8*4), AX
+	SHLQ         $0x04, R8
+	ADDQ         R8, SI
+
+ended92:
+	ADDQ $0x08, CX
+	INCQ DI
+	JMP  line89
+
+done93:
+	VMOVMSKPD Y2, AX
+	MOVQ      AX, ret+56(FP)
+	VZEROUPPER
+	RET
+
+DATA numbers4to8true<>+0(SB)/8, $0x0000000000000001
+DATA numbers4to8true<>+8(SB)/8, $0x0000000000000002
+DATA numbers4to8true<>+16(SB)/8, $0x0000000000000003
+DATA numbers4to8true<>+24(SB)/8, $0x0000000000000004
+GLOBL numbers4to8true<>(SB), RODATA|NOPTR, $32
+
+// func lineCoords8to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
+// Requires: AVX, AVX2
+TEXT ·lineCoords8to8AVX2(SB), NOSPLIT, $0-64
+	MOVQ         src+8(FP), AX
+	MOVQ         ends+16(FP), CX
+	MOVQ         lines+24(FP), DX
+	MOVQ         at+32(FP), BX
+	MOVQ         dst+0(FP), SI
+	MOVQ         line+40(FP), DI
+	MOVQ         last+48(FP), R8
+	VMOVQ        R8, X1
+	VPBROADCASTQ X1, Y1
+	VPXOR        Y2, Y2, Y2
+	VPCMPEQD     Y3, Y3, Y3
+	VMOVDQU      numbers8to8true<>+0(SB), Y4
+
+line94:
+	SUBQ         $0x01, DX
+	JLT          done98
+	MOVQ         (CX), R8
+	SUBQ         BX, R8
+	JE           ended97
+	ADDQ         R8, BX
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+
+full95:
+	CMPQ        R8, $0x04
+	JLE         rest96
+	VMOVDQU     (AX), Y5
+	VMOVDQU     8(AX), Y6
+	VPCMPGTQ    Y5, Y6, Y6
+	VPANDN      Y3, Y6, Y6
+	VPOR        Y6, Y2, Y2
+	VPCMPGTQ    Y1, Y5, Y6
+	VPOR        Y6, Y2, Y2
+	VPOR        Y5, Y2, Y2
+	VPUNPCKLQDQ Y5, Y0, Y6
+	VPUNPCKHQDQ Y5, Y0, Y5
+	VPERM2I128  $0x20, Y5, Y6, Y7
+	VMOVDQU     Y7, (SI)
+	VPERM2I128  $0x31, Y5, Y6, Y7
+	VMOVDQU     Y7, 32(SI)
+	ADDQ        $0x20, AX
+	ADDQ        $0x00000040, SI
+	SUBQ        $0x04, R8
+	JMP         full95
+
+rest96:
+	VMOVDQU      (AX), Y5
+	VMOVDQU      8(AX), Y6
+	VPCMPGTQ     Y5, Y6, Y6
+	VMOVQ        R8, X7
+	VPBROADCASTQ X7, Y7
+	VPCMPGTQ     Y4, Y7, Y7
+	VPANDN       Y7, Y6, Y6
+	VPOR         Y6, Y2, Y2
+	VPCMPGTQ     Y1, Y5, Y6
+	VPOR         Y6, Y2, Y2
+	VPOR         Y5, Y2, Y2
+	VPUNPCKLQDQ  Y5, Y0, Y6
+	VPUNPCKHQDQ  Y5, Y0, Y0
+	VPERM2I128   $0x20, Y0, Y6, Y5
+	VMOVDQU      Y5, (SI)
+	VPERM2I128   $0x31, Y0, Y6, Y5
+	VMOVDQU      Y5, 32(SI)
+	LEAQ         (AX)(R8*8), AX
+	SHLQ         $0x04, R8
+	ADDQ         R8, SI
+
+ended97:
+	ADDQ $0x08, CX
+	INCQ DI
+	JMP  line94
+
+done98:
+	VMOVMSKPD Y2, AX
+	MOVQ      AX, ret+56(FP)
+	VZEROUPPER
+	RET
+
+DATA numbers8to8true<>+0(SB)/8, $0x0000000000000001
+DATA numbers8to8true<>+8(SB)/8, $0x0000000000000002
+DATA numbers8to8true<>+16(SB)/8, $0x0000000000000003
+DATA numbers8to8true<>+24(SB)/8, $0x0000000000000004
+GLOBL numbers8to8true<>(SB), RODATA|NOPTR, $32
+
+// func lineOrder1AVX2(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+// Requires: AVX, AVX2
+TEXT ·lineOrder1AVX2(SB), NOSPLIT, $0-48
+	MOVQ         src+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         last+32(FP), SI
+	VMOVQ        SI, X0
+	VPBROADCASTD X0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQD     Y2, Y2, Y2
+	VMOVDQU      numbers1to4false<>+0(SB), Y3
+
+line99:
+	SUBQ $0x01, DX
+	JLT  done103
+	MOVQ (CX), SI
+	SUBQ BX, SI
+	JE   ended102
+	ADDQ SI, BX
+
+full100:
+	CMPQ      SI, $0x08
+	JLE       rest101
+	VPMOVZXBD (AX), Y4
+	VPMOVZXBD 1(AX), Y5
+	VPCMPGTD  Y4, Y5, Y5
+	VPANDN    Y2, Y5, Y5
+	VPOR      Y5, Y1, Y1
+	VPCMPGTD  Y0, Y4, Y5
+	VPOR      Y5, Y1, Y1
+	VPOR      Y4, Y1, Y1
+	ADDQ      $0x08, AX
+	SUBQ      $0x08, SI
+	JMP       full100
+
+rest101:
+	VPMOVZXBD    (AX), Y4
+	VPMOVZXBD    1(AX), Y5
+	VPCMPGTD     Y4, Y5, Y5
+	VMOVQ        SI, X6
+	VPBROADCASTD X6, Y6
+	VPCMPGTD     Y3, Y6, Y6
+	VPANDN       Y6, Y5, Y5
+	VPOR         Y5, Y1, Y1
+	VPCMPGTD     Y0, Y4, Y5
+	VPOR         Y5, Y1, Y1
+	VPOR         Y4, Y1, Y1
+	LEAQ         (AX)(SI*1), AX
+
+ended102:
+	ADDQ $0x08, CX
+	JMP  line99
+
+done103:
+	VMOVMSKPS Y1, AX
+	MOVQ      AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA numbers1to4false<>+0(SB)/4, $0x00000001
+DATA numbers1to4false<>+4(SB)/4, $0x00000002
+DATA numbers1to4false<>+8(SB)/4, $0x00000003
+DATA numbers1to4false<>+12(SB)/4, $0x00000004
+DATA numbers1to4false<>+16(SB)/4, $0x00000005
+DATA numbers1to4false<>+20(SB)/4, $0x00000006
+DATA numbers1to4false<>+24(SB)/4, $0x00000007
+DATA numbers1to4false<>+28(SB)/4, $0x00000008
+GLOBL numbers1to4false<>(SB), RODATA|NOPTR, $32
+
+// func lineOrder2AVX2(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+// Requires: AVX, AVX2
+TEXT ·lineOrder2AVX2(SB), NOSPLIT, $0-48
+	MOVQ         src+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         last+32(FP), SI
+	VMOVQ        SI, X0
+	VPBROADCASTD X0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQD     Y2, Y2, Y2
+	VMOVDQU      numbers2to4false<>+0(SB), Y3
+
+line104:
+	SUBQ $0x01, DX
+	JLT  done108
+	MOVQ (CX), SI
+	SUBQ BX, SI
+	JE   ended107
+	ADDQ SI, BX
+
+full105:
+	CMPQ      SI, $0x08
+	JLE       rest106
+	VPMOVZXWD (AX), Y4
+	VPMOVZXWD 2(AX), Y5
+	VPCMPGTD  Y4, Y5, Y5
+	VPANDN    Y2, Y5, Y5
+	VPOR      Y5, Y1, Y1
+	VPCMPGTD  Y0, Y4, Y5
+	VPOR      Y5, Y1, Y1
+	VPOR      Y4, Y1, Y1
+	ADDQ      $0x10, AX
+	SUBQ      $0x08, SI
+	JMP       full105
+
+rest106:
+	VPMOVZXWD    (AX), Y4
+	VPMOVZXWD    2(AX), Y5
+	VPCMPGTD     Y4, Y5, Y5
+	VMOVQ        SI, X6
+	VPBROADCASTD X6, Y6
+	VPCMPGTD     Y3, Y6, Y6
+	VPANDN       Y6, Y5, Y5
+	VPOR         Y5, Y1, Y1
+	VPCMPGTD     Y0, Y4, Y5
+	VPOR         Y5, Y1, Y1
+	VPOR         Y4, Y1, Y1
+	LEAQ         (AX)(SI*2), AX
+
+ended107:
+	ADDQ $0x08, CX
+	JMP  line104
+
+done108:
+	VMOVMSKPS Y1, AX
+	MOVQ      AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA numbers2to4false<>+0(SB)/4, $0x00000001
+DATA numbers2to4false<>+4(SB)/4, $0x00000002
+DATA numbers2to4false<>+8(SB)/4, $0x00000003
+DATA numbers2to4false<>+12(SB)/4, $0x00000004
+DATA numbers2to4false<>+16(SB)/4, $0x00000005
+DATA numbers2to4false<>+20(SB)/4, $0x00000006
+DATA numbers2to4false<>+24(SB)/4, $0x00000007
+DATA numbers2to4false<>+28(SB)/4, $0x00000008
+GLOBL numbers2to4false<>(SB), RODATA|NOPTR, $32
+
+// func lineOrder4AVX2(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+// Requires: AVX, AVX2
+TEXT ·lineOrder4AVX2(SB), NOSPLIT, $0-48
+	MOVQ         src+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         last+32(FP), SI
+	VMOVQ        SI, X0
+	VPBROADCASTD X0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQD     Y2, Y2, Y2
+	VMOVDQU      numbers4to4false<>+0(SB), Y3
+
+line109:
+	SUBQ $0x01, DX
+	JLT  done113
+	MOVQ (CX), SI
+	SUBQ BX, SI
+	JE   ended112
+	ADDQ SI, BX
+
+full110:
+	CMPQ     SI, $0x08
+	JLE      rest111
+	VMOVDQU  (AX), Y4
+	VMOVDQU  4(AX), Y5
+	VPCMPGTD Y4, Y5, Y5
+	VPANDN   Y2, Y5, Y5
+	VPOR     Y5, Y1, Y1
+	VPCMPGTD Y0, Y4, Y5
+	VPOR     Y5, Y1, Y1
+	VPOR     Y4, Y1, Y1
+	ADDQ     $0x20, AX
+	SUBQ     $0x08, SI
+	JMP      full110
+
+rest111:
+	VMOVDQU      (AX), Y4
+	VMOVDQU      4(AX), Y5
+	VPCMPGTD     Y4, Y5, Y5
+	VMOVQ        SI, X6
+	VPBROADCASTD X6, Y6
+	VPCMPGTD     Y3, Y6, Y6
+	VPANDN       Y6, Y5, Y5
+	VPOR         Y5, Y1, Y1
+	VPCMPGTD     Y0, Y4, Y5
+	VPOR         Y5, Y1, Y1
+	VPOR         Y4, Y1, Y1
+	LEAQ         (AX)(SI*4), AX
+
+ended112:
+	ADDQ $0x08, CX
+	JMP  line109
+
+done113:
+	VMOVMSKPS Y1, AX
+	MOVQ      AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA numbers4to4false<>+0(SB)/4, $0x00000001
+DATA numbers4to4false<>+4(SB)/4, $0x00000002
+DATA numbers4to4false<>+8(SB)/4, $0x00000003
+DATA numbers4to4false<>+12(SB)/4, $0x00000004
+DATA numbers4to4false<>+16(SB)/4, $0x00000005
+DATA numbers4to4false<>+20(SB)/4, $0x00000006
+DATA numbers4to4false<>+24(SB)/4, $0x00000007
+DATA numbers4to4false<>+28(SB)/4, $0x00000008
+GLOBL numbers4to4false<>(SB), RODATA|NOPTR, $32
+
+// func lineOrder8AVX2(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+// Requires: AVX, AVX2
+TEXT ·lineOrder8AVX2(SB), NOSPLIT, $0-48
+	MOVQ         src+0(FP), AX
+	MOVQ         ends+8(FP), CX
+	MOVQ         lines+16(FP), DX
+	MOVQ         at+24(FP), BX
+	MOVQ         last+32(FP), SI
+	VMOVQ        SI, X0
+	VPBROADCASTQ X0, Y0
+	VPXOR        Y1, Y1, Y1
+	VPCMPEQD     Y2, Y2, Y2
+	VMOVDQU      numbers8to8false<>+0(SB), Y3
+
+line114:
+	SUBQ $0x01, DX
+	JLT  done118
+	MOVQ (CX), SI
+	SUBQ BX, SI
+	JE   ended117
+	ADDQ SI, BX
+
+full115:
+	CMPQ     SI, $0x04
+	JLE      rest116
+	VMOVDQU  (AX), Y4
+	VMOVDQU  8(AX), Y5
+	VPCMPGTQ Y4, Y5, Y5
+	VPANDN   Y2, Y5, Y5
+	VPOR     Y5, Y1, Y1
+	VPCMPGTQ Y0, Y4, Y5
+	VPOR     Y5, Y1, Y1
+	VPOR     Y4, Y1, Y1
+	ADDQ     $0x20, AX
+	SUBQ     $0x04, SI
+	JMP      full115
+
+rest116:
+	VMOVDQU      (AX), Y4
+	VMOVDQU      8(AX), Y5
+	VPCMPGTQ     Y4, Y5, Y5
+	VMOVQ        SI, X6
+	VPBROADCASTQ X6, Y6
+	VPCMPGTQ     Y3, Y6, Y6
+	VPANDN       Y6, Y5, Y5
+	VPOR         Y5, Y1, Y1
+	VPCMPGTQ     Y0, Y4, Y5
+	VPOR         Y5, Y1, Y1
+	VPOR         Y4, Y1, Y1
+	LEAQ         (AX)(SI*8), AX
+
+ended117:
+	ADDQ $0x08, CX
+	JMP  line114
+
+done118:
+	VMOVMSKPD Y1, AX
+	MOVQ      AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+DATA numbers8to8false<>+0(SB)/8, $0x0000000000000001
+DATA numbers8to8false<>+8(SB)/8, $0x0000000000000002
+DATA numbers8to8false<>+16(SB)/8, $0x0000000000000003
+DATA numbers8to8false<>+24(SB)/8, $0x0000000000000004
+GLOBL numbers8to8false<>(SB), RODATA|NOPTR, $32

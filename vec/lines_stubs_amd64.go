@@ -107,6 +107,34 @@ func lineCoords4to8AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint
 //go:noescape
 func lineCoords8to8AVX512(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
 
+// lineOrder1AVX512 goes through lines of indices of 1 bytes, which begin with number at, at src, and have the given
+// ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads
+// up to 17 more behind the last.
+//
+//go:noescape
+func lineOrder1AVX512(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+
+// lineOrder2AVX512 goes through lines of indices of 2 bytes, which begin with number at, at src, and have the given
+// ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads
+// up to 17 more behind the last.
+//
+//go:noescape
+func lineOrder2AVX512(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+
+// lineOrder4AVX512 goes through lines of indices of 4 bytes, which begin with number at, at src, and have the given
+// ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads
+// up to 17 more behind the last.
+//
+//go:noescape
+func lineOrder4AVX512(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+
+// lineOrder8AVX512 goes through lines of indices of 8 bytes, which begin with number at, at src, and have the given
+// ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads
+// up to 9 more behind the last.
+//
+//go:noescape
+func lineOrder8AVX512(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+
 // lineCoords1to4AVX2 goes through lines of indices of 1 bytes, which begin with number at, at src, and have the given
 // ends. It writes the number of its line and each index to dst, as 4 bytes, and returns 0 if no index is greater than
 // last, and each less than the one behind it in its line. It reads and writes up to 8 more behind the last.
@@ -155,3 +183,31 @@ func lineCoords4to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64
 //
 //go:noescape
 func lineCoords8to8AVX2(dst *byte, src *byte, ends *uint64, lines int, at uint64, line uint64, last uint64) uint64
+
+// lineOrder1AVX2 goes through lines of indices of 1 bytes, which begin with number at, at src, and have the given
+// ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads
+// up to 9 more behind the last.
+//
+//go:noescape
+func lineOrder1AVX2(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+
+// lineOrder2AVX2 goes through lines of indices of 2 bytes, which begin with number at, at src, and have the given
+// ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads
+// up to 9 more behind the last.
+//
+//go:noescape
+func lineOrder2AVX2(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+
+// lineOrder4AVX2 goes through lines of indices of 4 bytes, which begin with number at, at src, and have the given
+// ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads
+// up to 9 more behind the last.
+//
+//go:noescape
+func lineOrder4AVX2(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64
+
+// lineOrder8AVX2 goes through lines of indices of 8 bytes, which begin with number at, at src, and have the given
+// ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads
+// up to 5 more behind the last.
+//
+//go:noescape
+func lineOrder8AVX2(src *byte, ends *uint64, lines int, at uint64, last uint64) uint64

@@ -46,6 +46,9 @@ func compareLineCoords(t *testing.T, m *lines, ix, ct Index, first, n uint64) {
 	eachVersion(func(v Version) {
 		coords := bytes.Clone(before)
 		got := LineCoords(coords, ct, Bytes(m.pointers), U32, indices, ix, first, n)
+		if only := LinesInOrder(Bytes(m.pointers), U32, indices, ix, n); only != ok {
+			t.Fatalf("%v: %d lines of %d of %v: %v, want %v", v, m.count, n, ix, only, ok)
+		}
 		if got != ok || ok && !bytes.Equal(coords, want) {
 			t.Fatalf("%v: %d lines of %d of %v to %v: %v, want %v; the coordinates are right: %v", v, m.count, n, ix, ct, got, ok, bytes.Equal(coords, want))
 		}
@@ -112,6 +115,9 @@ func TestLineCoordsLarge(t *testing.T) {
 			eachVersion(func(v Version) {
 				for _, off := range []int{0, 4, 24, 63} {
 					clear(got)
+					if !LinesInOrder(Bytes(m.pointers), U32, indices, ix, 60000) {
+						t.Errorf("%v: lines of %v are not in order", v, ix)
+					}
 					if out := got[off : off+len(want)]; !LineCoords(out, ct, Bytes(m.pointers), U32, indices, ix, 3, 60000) || !bytes.Equal(out, want) {
 						t.Errorf("%v: %v to %v at %d: wrong coordinates", v, ix, ct, off)
 					}
@@ -125,6 +131,9 @@ func TestLineCoordsChecksPointers(t *testing.T) {
 	for _, pointers := range [][]int32{{0, 3, 2}, {-1, 0, 2}, {0, 1, 4}} {
 		if LineCoords(make([]byte, 24), I32, Bytes(pointers), I32, Bytes([]int32{0, 1, 2}), I32, 0, 9) {
 			t.Errorf("no complaint about the pointers %d", pointers)
+		}
+		if LinesInOrder(Bytes(pointers), I32, Bytes([]int32{0, 1, 2}), I32, 9) {
+			t.Errorf("the pointers %d are taken to be in order", pointers)
 		}
 	}
 }

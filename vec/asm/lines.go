@@ -18,8 +18,11 @@ func linesKernels(g *gen) {
 	for _, wide := range []bool{true, false} {
 		for _, osize := range []int{4, 8} {
 			for isize := 1; isize <= osize; isize *= 2 {
-				lineCoords(g, wide, isize, osize)
+				lineCoords(g, wide, isize, osize, true)
 			}
+		}
+		for _, isize := range []int{1, 2, 4, 8} {
+			lineCoords(g, wide, isize, max(isize, 4), false)
 		}
 	}
 }
@@ -29,6 +32,7 @@ type coordsFrame struct {
 	*gen
 	wide                bool
 	isize, osize, lanes int
+	write               bool // or check only
 	vector              func() reg.VecVirtual
 
 	dst, src  reg.GPVirtual // of the element at hand
@@ -40,20 +44,33 @@ type coordsFrame struct {
 	numbers   reg.VecVirtual // AVX2: 1, 2, 3 …
 }
 
-func lineCoords(g *gen, wide bool, isize, osize int) {
+func lineCoords(g *gen, wide bool, isize, osize int, write bool) {
 	isa, width, vector := g.isa(wide)
-	f := &coordsFrame{gen: g, wide: wide, isize: isize, osize: osize, lanes: width / osize, vector: vector}
-	name := fmt.Sprintf("lineCoords%dto%d%s", isize, osize, isa)
+	f := &coordsFrame{gen: g, wide: wide, isize: isize, osize: osize, lanes: width / osize, write: write, vector: vector}
+	name := fmt.Sprintf("lineOrder%d%s", isize, isa)
+	does := []string{fmt.Sprintf("%s goes through lines of indices of %d bytes, which begin with number at, at src, and have the given", name, isize),
+		"ends. It returns 0 if no index is greater than last, and each less than the one behind it in its line. It reads",
+		fmt.Sprintf("up to %d more behind the last.", f.lanes+1)}
+	signature := "func(src *byte, ends *uint64, lines int, at, last uint64) uint64"
+	if write {
+		name = fmt.Sprintf("lineCoords%dto%d%s", isize, osize, isa)
+		does = []string{fmt.Sprintf("%s goes through lines of indices of %d bytes, which begin with number at, at src, and have the given", name, isize),
+			fmt.Sprintf("ends. It writes the number of its line and each index to dst, as %d bytes, and returns 0 if no index is greater than", osize),
+			fmt.Sprintf("last, and each less than the one behind it in its line. It reads and writes up to %d more behind the last.", f.lanes)}
+		signature = "func(dst, src *byte, ends *uint64, lines int, at, line, last uint64) uint64"
+	}
 	g.Function(name)
-	g.SignatureExpr("func(dst, src *byte, ends *uint64, lines int, at, line, last uint64) uint64")
+	g.SignatureExpr(signature)
 	g.Attributes(attr.NOSPLIT)
-	g.Doc(fmt.Sprintf("%s goes through lines of indices of %d bytes, which begin with number at, at src, and have the given", name, isize),
-		fmt.Sprintf("ends. It writes the number of its line and each index to dst, as %d bytes, and returns 0 if no index is greater than", osize),
-		fmt.Sprintf("last, and each less than the one behind it in its line. It reads and writes up to %d more behind the last.", f.lanes))
+	g.Doc(does...)
 	g.Pragma("noescape")
-	f.dst, f.src = g.gp("dst"), g.gp("src")
-	ends, lines, at, line := g.gp("ends"), g.gp("lines"), g.gp("at"), g.gp("line")
-	f.last, f.row = vector(), vector()
+	f.src = g.gp("src")
+	ends, lines, at := g.gp("ends"), g.gp("lines"), g.gp("at")
+	var line reg.GPVirtual
+	if write {
+		f.dst, line, f.row = g.gp("dst"), g.gp("line"), vector()
+	}
+	f.last = vector()
 	f.broadcast(g.gp("last"), f.last)
 	f.begin()
 	pair := map[int]uint64{4: 3, 8: 4}[osize] // its bytes are 1<<pair
@@ -66,23 +83,31 @@ func lineCoords(g *gen, wide bool, isize, osize int) {
 	g.SUBQ(at, left)
 	g.JE(LabelRef(lineDone))
 	g.ADDQ(left, at)
-	f.broadcast(line, f.row)
+	if write {
+		f.broadcast(line, f.row)
+	}
 	g.Label(full)
 	g.CMPQ(left, U8(f.lanes))
 	g.JLE(LabelRef(rest))
 	f.step(nil)
 	g.ADDQ(U8(f.lanes*isize), f.src)
-	g.ADDQ(U32(f.lanes<<pair), f.dst)
+	if write {
+		g.ADDQ(U32(f.lanes<<pair), f.dst)
+	}
 	g.SUBQ(U8(f.lanes), left)
 	g.JMP(LabelRef(full))
 	g.Label(rest)
 	f.step(left)
 	g.LEAQ(Mem{Base: f.src, Index: left, Scale: uint8(isize)}, f.src)
-	g.SHLQ(U8(pair), left)
-	g.ADDQ(left, f.dst)
+	if write {
+		g.SHLQ(U8(pair), left)
+		g.ADDQ(left, f.dst)
+	}
 	g.Label(lineDone)
 	g.ADDQ(U8(8), ends)
-	g.INCQ(line)
+	if write {
+		g.INCQ(line)
+	}
 	g.JMP(LabelRef(nextLine))
 	g.Label(done)
 	f.end()
@@ -106,7 +131,7 @@ func (f *coordsFrame) broadcast(from reg.GPVirtual, to reg.VecVirtual) {
 
 // table returns a constant of integers as wide as coordinates.
 func (f *coordsFrame) table(name string, n int, value func(i int) int) Mem {
-	m := f.StaticGlobal(fmt.Sprintf("%s%dto%d", name, f.isize, f.osize))
+	m := f.StaticGlobal(fmt.Sprintf("%s%dto%d%t", name, f.isize, f.osize, f.write))
 	f.DataAttributes(attr.RODATA | attr.NOPTR)
 	for i := range n {
 		if f.osize == 4 {
@@ -124,6 +149,9 @@ func (f *coordsFrame) begin() {
 		f.bad, f.most, f.low, f.high = bad, f.vector(), f.vector(), f.vector()
 		f.KXORQ(bad, bad, bad)
 		f.VPXORQ(f.most, f.most, f.most)
+		if !f.write {
+			return
+		}
 		// The first table of the permutation has indices, the second the row.
 		order := f.table("turns", 2*f.lanes, func(i int) int {
 			if i%2 == 0 {
@@ -181,6 +209,9 @@ func (f *coordsFrame) step(left reg.Register) {
 		}
 		f.KORQ(k, bad, bad)
 		most(x, f.most, f.most)
+		if !f.write {
+			return
+		}
 		a := f.vector()
 		f.VMOVDQA64(x, a)
 		permute(f.row, f.low, a)
@@ -207,6 +238,9 @@ func (f *coordsFrame) step(left reg.Register) {
 	greater(f.last, x, above)
 	f.VPOR(above, bad, bad)
 	f.VPOR(x, bad, bad) // a negative one
+	if !f.write {
+		return
+	}
 	low, high, out := f.vector(), f.vector(), f.vector()
 	unpackLow(x, f.row, low)
 	unpackHigh(x, f.row, high)
