@@ -1,5 +1,7 @@
 package layout
 
+import "github.com/tstore/tstore/vec"
+
 // toDense returns all elements of a tensor in row-major order.
 func (c *conversion) toDense(t Tensor) ([]byte, error) {
 	dt, shape := t.DType(), t.Shape()
@@ -85,6 +87,9 @@ func (c *conversion) cooToDense(t *COO, n int64) ([]byte, error) {
 		}
 		return c.zeros(n, int64(t.dtype.width))
 	}
+	if len(t.shape) == 2 && t.shape[1]*int64(t.dtype.width)%rowAlign == 0 {
+		return c.cooRowsToDense(t, n)
+	}
 	w := &c.windows
 	if err := w.begin(c, t.nnz, n, windowElements); err != nil {
 		return nil, err
@@ -98,6 +103,46 @@ func (c *conversion) cooToDense(t *COO, n int64) ([]byte, error) {
 		return nil, nil
 	}
 	return c.writeWindows(w, n, int64(t.dtype.width), t.data)
+}
+
+// rowAlign is what the bytes of a row are a multiple of if rows are best written as they are, and not by windows.
+const rowAlign = 64
+
+// cooRowsToDense is cooToDense for a matrix, by rows.
+func (c *conversion) cooRowsToDense(t *COO, n int64) ([]byte, error) {
+	places := Index{typ: IndexUint32}
+	switch columns := t.shape[1]; {
+	case columns <= 1<<16:
+		places.typ = IndexUint16
+	case columns > 1<<32:
+		places.typ = IndexUint64
+	}
+	left := c.left
+	var err error
+	if places.data, err = c.spaceFor(spacePlaces, t.nnz, int64(places.typ.Size())); err != nil {
+		return nil, err
+	}
+	ends, err := spaceOf[uint64](c, spacePointers, t.shape[0]+1)
+	if err != nil {
+		return nil, err
+	}
+	pointers := Index{IndexUint64, vec.Bytes(ends)}
+	ordered := false
+	if workers := c.workers(t.nnz * leafBytes); workers > 1 {
+		ordered, err = t.linesTogether(pointers, places, workers)
+	} else {
+		ordered, err = t.lines(pointers, places)
+	}
+	if err != nil || !ordered {
+		c.left = left
+		return nil, err
+	}
+	width := int64(t.dtype.width)
+	data, err := c.room(c.oldData, n, width)
+	if err != nil {
+		return nil, err
+	}
+	return data, c.scatterRows(rowScatter{data, width, t.shape[1], pointers, places, t.data, true})
 }
 
 // treeToDense returns the n elements of a CSF that is in order.
