@@ -1,12 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/tstore/tstore/layout"
 	"github.com/tstore/tstore/store"
@@ -202,8 +203,31 @@ func (f *format) holds(attrs []layout.Attr) []layout.Attr {
 	return slices.DeleteFunc(slices.Clone(attrs), func(a layout.Attr) bool { return !f.attrs(a.Key) })
 }
 
-// errNoFormat says that nothing tells what a file is.
-var errNoFormat = errors.New("nothing tells its format")
+// openArchive opens a file for readArchive, with the same flag.
+func openArchive(cmd *cobra.Command, path, flag string) (*input, error) {
+	asked, _, err := pickFormat(flag, path, reads)
+	if err != nil {
+		return nil, err
+	}
+	return openExpected(cmd, path, func(b []byte) error {
+		f, err := asked.orOf(b)
+		if err == nil && f.begins != nil && !f.text && !f.begins(b) {
+			err = fmt.Errorf("it does not begin like a .%s file", f.name)
+		}
+		return err
+	})
+}
+
+// orOf is f or, if that is nil, the format of a file that begins like b.
+func (f *format) orOf(b []byte) (*format, error) {
+	if f == nil {
+		f = sniff(b)
+	}
+	if f == nil {
+		return nil, usagef("nothing tells its format; files are called %s, or give --format %s", formatExtensions(reads), formatNames(reads))
+	}
+	return f, nil
+}
 
 // readArchive returns what is in an input, of the format that a flag asks for, or else of that of its name
 // or its first bytes.
@@ -212,11 +236,8 @@ func readArchive(in *input, flag string, o readOptions) (*format, *archive, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if f == nil {
-		f = sniff(in.bytes)
-	}
-	if f == nil {
-		return nil, nil, usagef("%s: %v; files are called %s, or give --format %s", in.path, errNoFormat, formatExtensions(reads), formatNames(reads))
+	if f, err = f.orOf(in.bytes); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", in.path, err)
 	}
 	a, err := f.read(in, o)
 	if err != nil {

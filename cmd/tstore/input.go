@@ -32,13 +32,20 @@ type input struct {
 	lasts bool // it can't be opened again, as standard input can't
 
 	cmd     *cobra.Command
-	maps    [][]byte // what is mapped, of it and of what it was unpacked to
+	expect  func(b []byte) error // says what is wrong with how a pipe begins; nil if anything may come
+	maps    [][]byte             // what is mapped, of it and of what it was unpacked to
 	closing []func()
 }
 
 // openInput opens a file, or standard input if path is "-". What is compressed is unpacked.
 func openInput(cmd *cobra.Command, path string) (*input, error) {
-	in := &input{cmd: cmd, path: path}
+	return openExpected(cmd, path, nil)
+}
+
+// openExpected is openInput that does not wait for the end of a pipe which does not begin as expected:
+// it may have none.
+func openExpected(cmd *cobra.Command, path string, expect func(b []byte) error) (*input, error) {
+	in := &input{cmd: cmd, path: path, expect: expect}
 	err := in.open()
 	if err != nil {
 		in.close()
@@ -164,6 +171,11 @@ func (in *input) take(r io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, spillSize))
 	if err != nil || len(b) < spillSize {
 		return b, err
+	}
+	if in.expect != nil && compressionOf(b) == nil {
+		if err := in.expect(b); err != nil {
+			return nil, err
+		}
 	}
 	return in.spill(func(w io.Writer) error {
 		if _, err := w.Write(b); err != nil {

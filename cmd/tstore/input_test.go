@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,4 +51,44 @@ func TestFileCutShortWhileMapped(t *testing.T) {
 	}()
 	err = action(func(*cobra.Command, []string) error { panic("other") })(cmd, nil)
 	t.Errorf("a panic became error %v", err)
+}
+
+// A pipe that never ends is given up as soon as it has said that it is something else.
+func TestEndlessPipe(t *testing.T) {
+	for _, test := range []struct{ flag, want string }{
+		{"npy", "standard input: it does not begin like a .npy file"},
+		{"npz", "standard input: it does not begin like a .npz file"},
+		{"safetensors", "standard input: it does not begin like a .safetensors file"},
+		{"msg", "standard input: it does not begin like a .msg file"},
+		{"arrow", "standard input: it does not begin like a .arrow file"},
+		{"arrows", "standard input: it does not begin like a .arrows file"},
+		{"", "standard input: nothing tells its format"},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := make(chan int)
+		go func() {
+			n, line := 0, bytes.Repeat([]byte("y\n"), 1<<15)
+			for {
+				m, err := w.Write(line)
+				if n += m; err != nil {
+					written <- n
+					return
+				}
+			}
+		}()
+		cmd := &cobra.Command{}
+		cmd.SetContext(t.Context())
+		cmd.SetIn(r)
+		_, err = openArchive(cmd, "-", test.flag)
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("--format %q: %v, want %s", test.flag, err, test.want)
+		}
+		r.Close()
+		if n := <-written; n > 2*spillSize {
+			t.Errorf("--format %q: %d bytes were taken", test.flag, n)
+		}
+	}
 }

@@ -41,7 +41,7 @@ as NAME/TENSOR, all in one batch; a SciPy sparse .npz is one tensor.`,
 			return usagef("%v", err)
 		}
 		// The file is looked at before the store is touched, so that a mistyped one creates no store.
-		in, err := openInput(cmd, file)
+		in, err := openArchive(cmd, file, flags.format)
 		if err != nil {
 			return err
 		}

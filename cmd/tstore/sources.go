@@ -71,7 +71,7 @@ func (f *sourceFile) open(cmd *cobra.Command, flags *sourceFlags) (*archive, err
 	if f.archive != nil {
 		return f.archive, nil
 	}
-	in, err := openInput(cmd, f.path)
+	in, err := openArchive(cmd, f.path, flags.format)
 	if err != nil {
 		return nil, err
 	}
