@@ -142,11 +142,37 @@ func (w *workspace) axis(a int) (changes *lane16, start uint64) {
 }
 
 func rowsGo[P uint8 | uint16 | uint32 | uint64](w *workspace, dst []P, from, to int) {
-	ndim := len(w.shape.dims)
-	for a := range ndim {
+	ndim, n := len(w.shape.dims), to-from
+	axis := func(a int) ([]uint16, P) {
 		changes, start := w.axis(a)
-		base := P(start)
-		c := changes[slack+from : slack+to]
+		return changes[slack+from:][:n], P(start)
+	}
+	// Three and four axes row by row, others axis by axis.
+	switch ndim {
+	case 3:
+		c, base := axis(0)
+		d, base1 := axis(1)
+		e, base2 := axis(2)
+		for i := range min(n, len(c), len(d), len(e)) {
+			r := (*[3]P)(dst)
+			r[0], r[1], r[2] = base+P(c[i]), base1+P(d[i]), base2+P(e[i])
+			dst = dst[3:]
+		}
+		return
+	case 4:
+		c, base := axis(0)
+		d, base1 := axis(1)
+		e, base2 := axis(2)
+		f, base3 := axis(3)
+		for i := range min(n, len(c), len(d), len(e), len(f)) {
+			r := (*[4]P)(dst)
+			r[0], r[1], r[2], r[3] = base+P(c[i]), base1+P(d[i]), base2+P(e[i]), base3+P(f[i])
+			dst = dst[4:]
+		}
+		return
+	}
+	for a := range ndim {
+		c, base := axis(a)
 		out := dst[a:]
 		if a < w.shape.top {
 			for i := range c {

@@ -43,8 +43,9 @@ func magicOf(d uint64) magic {
 	return magic{divisor: d, factor: (1<<s + d - 1) / d, shift: uint64(s - 16)}
 }
 
-// enough is a length of the lines of axis top at which their ends cut few slabs short.
-const enough = 8 * slabLen
+// enough is a length of the lines of axis top at which another axis would cost more, by a division of every position, than slabs
+// that end with a line.
+const enough = slabLen
 
 // set works out how a shape of one or more dimensions is walked. None may be 0.
 func (s *shape) set(dims []uint64) {
