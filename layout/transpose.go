@@ -60,7 +60,9 @@ const (
 func (c *conversion) transpose(t, r *compressed, lines int64) error {
 	bytes := t.nnz * (int64(t.dtype.width) + int64(r.indices.typ.Size()))
 	workers := min(c.workers(bytes), int(t.nnz/max(lines, 1))+1)
-	if lines <= scatterLines && bytes <= scatterBytes || workers > 1 && lines <= 4*scatterLines {
+	// Elements of 4 and 8 bytes are as well off with the kernel.
+	small := lines <= scatterLines && bytes <= scatterBytes && t.dtype.width != 4 && t.dtype.width != 8
+	if small || workers > 1 && lines <= 4*scatterLines {
 		return c.scatterLines(t, r, lines, workers)
 	}
 	// What the kernel takes: each element with a key, and two counters for each range of lines.

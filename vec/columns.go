@@ -41,6 +41,11 @@ type Columns struct {
 	keys, values []byte
 	numbers      []byte // if the values are numbers of elements in src, room for those of a Write
 
+	// Few of them are sorted at once.
+	sent    bool
+	ends    []uint32 // of each column
+	records []byte
+
 	// Many are found panel by panel.
 	panel   int // columns of a panel, 0 for buckets
 	line    int // nonzeros that there is room for in each column of a panel
@@ -98,7 +103,7 @@ func (c *Columns) reset(size, rows, cols int) {
 		c.free = append(c.free, chunks...)
 		c.buckets[b] = chunks[:0]
 	}
-	c.panel, c.estimate, c.compressed = 0, 0, false
+	c.panel, c.estimate, c.compressed, c.sent = 0, 0, false, false
 	c.shift = bucketBits
 	c.wide = bits.Len64(uint64(max(rows-1, 0)))+bucketBits > 32
 }
@@ -138,6 +143,8 @@ func (c *Columns) Next() bool {
 	c.at = c.next
 	c.to = min(c.at+1<<c.shift, c.cols)
 	switch {
+	case c.sent:
+		c.to, c.n = c.cols, c.estimate
 	case c.panel > 0:
 		c.to = min(c.at+c.panel, c.cols)
 		c.fillPanel()
@@ -170,6 +177,8 @@ func (c *Columns) Write(values, rows []byte, t Index, pointers []byte, pt Index,
 	}
 	values, rows = values[:c.n*size], rows[:c.n*psize]
 	switch {
+	case c.sent:
+		c.writeRecords(values, rows, t, pointers, pt, base)
 	case c.panel > 0:
 		c.writePanel(values, rows, t, pointers, pt, base)
 	case c.compressed && !kernelSize(size):

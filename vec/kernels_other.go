@@ -104,3 +104,15 @@ func expandAny(dst []byte, size int, values []byte, indices []uint32, base uint3
 func orderAny(src []byte, isize int, ends []uint64, at, last, room uint64) bool {
 	return orderGo(src, isize, ends, at, last)
 }
+
+func recordsAny(dst []byte, src []byte, size int, ends []uint64, at, line, room uint64) {
+	recordsGo(dst, src, size, ends, at, line)
+}
+
+func sendAny(dst []byte, cursors []uint32, src []byte, size int, indices []byte, isize int) {
+	sendGo(dst, cursors, src, size, indices, isize)
+}
+
+func splitRecordsAny(values, lines []byte, psize int, src []byte, size, n int) {
+	splitRecordsGo(values, lines, psize, src, size, n)
+}

@@ -23,12 +23,17 @@ func (c *Columns) StartLines(pointers []byte, pt Index, indices []byte, t Index,
 		return 0, err
 	}
 	c.reset(size, rows, n)
+	count = to - from
+	c.estimate = count
+	if sendable(count, size, rows, n) {
+		c.sendLines(pointers, pt, indices, t, values, size, from, to, n)
+		return count, nil
+	}
 	c.compressed = true
 	c.shift = lineBucketBits
 	for c.shift < bucketBits && n>>c.shift > lineBuckets {
 		c.shift++
 	}
-	count = to - from
 
 	// The size of each bucket, and so where it starts.
 	buckets := (n + 1<<c.shift - 1) >> c.shift

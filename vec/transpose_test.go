@@ -71,17 +71,28 @@ var lineCases = []struct {
 	count, width, size, nnz int
 }{
 	{0, 5, 4, 0}, {5, 0, 4, 0}, {1, 1, 1, 1}, {3, 7, 3, 10}, {100, 90, 4, 900}, {90, 3000, 8, 5000}, {1000, 17, 16, 300},
+	{127, 100, 4, 700}, {127, 100, 8, 700}, {127, 120, 4, 500}, {127, 120, 8, 500}, {127, 110, 4, 400}, {127, 110, 8, 400}, {127, 115, 4, 300}, {127, 115, 8, 300},
 	{2, 100000, 2, 20000}, {3000, 2500, 4, 30000}, {700, 70000, 12, 10000}, {20, 5000, 1, 9000}, {1, 1500, 8, 20000},
 }
 
 func TestStartLines(t *testing.T) {
+	defer func(n int) { recordBytes = n }(recordBytes)
+	for _, recordBytes = range []int{recordBytes, 0} {
+		testStartLines(t)
+	}
+}
+
+func testStartLines(t *testing.T) {
 	var c Columns
 	for i, k := range lineCases {
-		for _, ix := range []Index{I64, U32, U16, I8} {
+		for x, ix := range []Index{I64, U32, U16, I8} {
 			if uint64(max(k.width-1, 0)) > ix.Max() {
 				continue
 			}
-			out := []Index{I16, U32, I64}[i%3]
+			out := []Index{U8, I16, U32, I64}[(i+x)%4]
+			if uint64(k.count) > out.Max() {
+				out = U32
+			}
 			rng := rand.New(rand.NewPCG(71, uint64(i)))
 			m := randomLines(rng, k.count, max(k.width, 1), k.size, k.nnz, false)
 			type entry struct {

@@ -307,13 +307,7 @@ func coordLines(g *gen, isize, osize int) {
 		g.MOVL(U32(0xffffffff), mask)
 		g.VPBROADCASTQ(mask.As64(), low)
 	} else {
-		order := g.StaticGlobal(fmt.Sprintf("apart%d", osize))
-		g.DataAttributes(attr.RODATA | attr.NOPTR)
-		for i := range 16 {
-			g.AddDatum(8*i, U64(2*(i%8)+i/8))
-		}
-		g.VMOVDQU64(order.Offset(0), even)
-		g.VMOVDQU64(order.Offset(64), odd)
+		even, odd = g.apart(name)
 	}
 	loop := g.label("loop")
 	g.Label(loop)
@@ -334,16 +328,8 @@ func coordLines(g *gen, isize, osize int) {
 		g.VPROLQ(U8(32), before, before)
 		g.VPCMPUQ(U8(notGreater), before, column, wrong)
 	} else {
-		split := func(disp int) (rows, columns reg.VecVirtual) {
-			rows, columns = g.ZMM(), g.ZMM()
-			g.VMOVDQU64(Mem{Base: pairs, Disp: disp}, rows)
-			g.VMOVDQA64(rows, columns)
-			g.VPERMT2Q(Mem{Base: pairs, Disp: disp + 64}, even, rows)
-			g.VPERMT2Q(Mem{Base: pairs, Disp: disp + 64}, odd, columns)
-			return rows, columns
-		}
-		row, col := split(0)
-		rowBefore, columnBefore := split(-16)
+		row, col := g.split(Mem{Base: pairs}, even, odd)
+		rowBefore, columnBefore := g.split(Mem{Base: pairs, Disp: -16}, even, odd)
 		column = col
 		g.VPMAXUQ(row, most, most)
 		g.VPMAXUQ(column, mostColumn, mostColumn)
@@ -355,19 +341,10 @@ func coordLines(g *gen, isize, osize int) {
 		g.KORQ(less, wrong, wrong)
 	}
 	g.KORQ(wrong, bad, bad)
-	switch osize {
-	case 1:
-		g.VPMOVQB(column, Mem{Base: columns})
-	case 2:
-		g.VPMOVQW(column, Mem{Base: columns})
-	case 4:
-		g.VPMOVQD(column, Mem{Base: columns})
-	case 8:
-		if isize == 4 {
-			g.VPANDQ(low, column, column)
-		}
-		g.VMOVDQU64(column, Mem{Base: columns})
+	if isize == 4 && osize == 8 {
+		g.VPANDQ(low, column, column)
 	}
+	g.narrow(column, osize, Mem{Base: columns})
 	found, bits := g.YMM(), g.GP64()
 	g.VPXOR(found, found, found)
 	g.VPCOMPRESSD_Z(number, changed, found)

@@ -41,6 +41,7 @@ func main() {
 		{".", "vec", "moments", momentsKernels},
 		{".", "vec", "pairs", pairsKernels},
 		{".", "vec", "lines", linesKernels},
+		{".", "vec", "records", recordsKernels},
 		{".", "vec", "expand", expandKernels},
 		{"../bench/vec", "main", "read", readKernels},
 	} {
