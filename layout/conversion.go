@@ -146,6 +146,19 @@ func (c *conversion) room(old []byte, n, size int64) ([]byte, error) {
 	return newBytes(bytes), nil
 }
 
+// denseRoom is room for a dense result, which may be known to be all zeros.
+func (c *conversion) denseRoom(n, size int64) (data []byte, zeroed bool, err error) {
+	bytes, err := c.reserve(n, size)
+	if err != nil {
+		return nil, false, err
+	}
+	if int64(cap(c.oldData)) >= bytes {
+		return c.oldData[:bytes], false, nil
+	}
+	data, zeroed = newZeros(bytes)
+	return data, zeroed, nil
+}
+
 // roomIndex is room for n integers of a type.
 func (c *conversion) roomIndex(old []byte, n int64, t IndexType) (Index, error) {
 	data, err := c.room(old, n, int64(t.Size()))

@@ -72,11 +72,11 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 
 // writeWindows returns n elements that windows have taken.
 func (c *conversion) writeWindows(w *windows, n, width int64, values []byte) ([]byte, error) {
-	data, err := c.room(c.oldData, n, width)
+	data, zeroed, err := c.denseRoom(n, width)
 	if err != nil {
 		return nil, err
 	}
-	return data, w.write(c, data, width, values)
+	return data, w.write(c, data, zeroed, width, values)
 }
 
 // cooToDense returns the n elements of a COO, or nil if they are not in order.
@@ -138,11 +138,11 @@ func (c *conversion) cooRowsToDense(t *COO, n int64) ([]byte, error) {
 		return nil, err
 	}
 	width := int64(t.dtype.width)
-	data, err := c.room(c.oldData, n, width)
+	data, zeroed, err := c.denseRoom(n, width)
 	if err != nil {
 		return nil, err
 	}
-	return data, c.scatterRows(rowScatter{data, width, t.shape[1], pointers, places, t.data, true})
+	return data, c.scatterRows(rowScatter{data, zeroed, width, t.shape[1], pointers, places, t.data, true})
 }
 
 // treeToDense returns the n elements of a CSF that is in order.
@@ -200,8 +200,8 @@ func (c *conversion) treeToDense(t *CSF, n int64) ([]byte, error) {
 
 // zeros returns room for n elements of a dense tensor, all of them zero.
 func (c *conversion) zeros(n, width int64) ([]byte, error) {
-	data, err := c.room(c.oldData, n, width)
-	if err == nil && cap(c.oldData) >= len(data) {
+	data, zeroed, err := c.denseRoom(n, width)
+	if err == nil && !zeroed {
 		clear(data)
 	}
 	return data, err
@@ -213,11 +213,11 @@ func (c *conversion) rowsToDense(t *compressed, n int64) ([]byte, error) {
 		return nil, err
 	}
 	width, left := int64(t.dtype.width), c.left
-	data, err := c.room(c.oldData, n, width)
+	data, zeroed, err := c.denseRoom(n, width)
 	if err != nil {
 		return nil, err
 	}
-	err = c.scatterRows(rowScatter{data, width, t.shape[1], t.indptr, t.indices, t.data, true})
+	err = c.scatterRows(rowScatter{data, zeroed, width, t.shape[1], t.indptr, t.indices, t.data, true})
 	if isOrder(err) {
 		c.oldData, c.left = data, left
 		return nil, nil
@@ -228,12 +228,12 @@ func (c *conversion) rowsToDense(t *compressed, n int64) ([]byte, error) {
 // linesToDense returns the n elements of a matrix with lines along axis, which are in order.
 func (c *conversion) linesToDense(t *compressed, axis int, n int64) ([]byte, error) {
 	width := int64(t.dtype.width)
-	data, err := c.room(c.oldData, n, width)
+	data, zeroed, err := c.denseRoom(n, width)
 	if err != nil || n == 0 {
 		return data, err
 	}
 	if axis == 1 {
-		return data, c.scatterColumns(data, t)
+		return data, c.scatterColumns(data, zeroed, t)
 	}
-	return data, c.scatterRows(rowScatter{data, width, t.shape[1], t.indptr, t.indices, t.data, true})
+	return data, c.scatterRows(rowScatter{data, zeroed, width, t.shape[1], t.indptr, t.indices, t.data, true})
 }

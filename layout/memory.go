@@ -3,6 +3,7 @@ package layout
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -49,14 +50,35 @@ func (b *budget) free(n int64) { b.left += n }
 // hugeFrom is the size from which memory is asked to be in huge pages: enough for one, wherever it begins.
 const hugeFrom = 4 << 20
 
-// newBytes returns n bytes of new memory, all zero. Much of it comes in huge pages where the system has
+// newBytes returns n bytes of new memory; what is in it is undefined. Much of it comes in huge pages where the system has
 // them: a page fault for every 4 KiB would take longer than most conversions.
 func newBytes(n int64) []byte {
-	b := make([]byte, n)
-	if n >= hugeFrom {
-		adviseHuge(b)
+	if n < hugeFrom {
+		return make([]byte, n)
 	}
+	// A builder does not clear its memory, which would be time spent on what is written next.
+	var s strings.Builder
+	s.Grow(int(n))
+	b := unsafe.Slice(unsafe.StringData(s.String()), n)
+	adviseHuge(b)
 	return b
+}
+
+// newZeros is newBytes that also reports whether all of it is zero: then nothing has been written to the memory, which the
+// system clears as it is used.
+func newZeros(n int64) (b []byte, zeroed bool) {
+	b = newBytes(n)
+	inside := insideAligned(b, hugePage)
+	if n < hugeFrom {
+		return b, true
+	}
+	if !absent(inside) || !dropPages(inside) {
+		return b, false
+	}
+	before := int(uintptr(unsafe.Pointer(&inside[0])) - uintptr(unsafe.Pointer(&b[0])))
+	clear(b[:before])
+	clear(b[before+len(inside):])
+	return b, true
 }
 
 // insideAligned returns the part of b that begins and ends at multiples of align, a power of two.

@@ -9,6 +9,7 @@ import (
 // rowScatter is a dense matrix that is to be written, all of it, row by row.
 type rowScatter struct {
 	dst      []byte
+	zeroed   bool // it holds nothing but zeros
 	width    int64
 	cols     int64
 	pointers Index // where the elements of each row begin, and where those of the last end
@@ -52,7 +53,7 @@ func (s rowScatter) rows(from, to int64) error {
 	if s.ascend {
 		scatter = vec.ScatterAscending
 	}
-	err := scatter(s.dst[from*row:to*row], int(s.width), int(s.cols), s.pointers.Slice(from, to+1).data, s.pointers.typ.kernel(),
+	err := scatter(s.dst[from*row:to*row], s.zeroed, int(s.width), int(s.cols), s.pointers.Slice(from, to+1).data, s.pointers.typ.kernel(),
 		s.places.data, s.places.typ.kernel(), s.values)
 	if err == nil {
 		return nil
@@ -64,7 +65,7 @@ func (s rowScatter) rows(from, to int64) error {
 }
 
 // scatterColumns writes a dense matrix, all of it, of the elements of t, which is kept column by column and in order.
-func (c *conversion) scatterColumns(dst []byte, t *compressed) error {
+func (c *conversion) scatterColumns(dst []byte, zeroed bool, t *compressed) error {
 	rows := t.shape[0]
 	workers := int(min(int64(c.workers(int64(len(dst)))), int64(len(dst))/grain.stream, rows))
 	if workers > 1 {
@@ -78,20 +79,20 @@ func (c *conversion) scatterColumns(dst []byte, t *compressed) error {
 			return err
 		}
 		defer c.free(need + pointers)
-		return c.scatterColumnsTogether(dst, t, workers)
+		return c.scatterColumnsTogether(dst, zeroed, t, workers)
 	}
-	return scatterColumns(dst, t)
+	return scatterColumns(dst, zeroed, t)
 }
 
-func scatterColumns(dst []byte, t *compressed) error {
-	err := vec.ScatterColumns(dst, int(t.dtype.width), int(t.shape[1]), t.indptr.data, t.indptr.typ.kernel(), t.indices.data, t.indices.typ.kernel(), t.data)
+func scatterColumns(dst []byte, zeroed bool, t *compressed) error {
+	err := vec.ScatterColumns(dst, zeroed, int(t.dtype.width), int(t.shape[1]), t.indptr.data, t.indptr.typ.kernel(), t.indices.data, t.indices.typ.kernel(), t.data)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrIndex, err)
 	}
 	return nil
 }
 
-func (c *conversion) scatterColumnsTogether(dst []byte, t *compressed, workers int) error {
+func (c *conversion) scatterColumnsTogether(dst []byte, zeroed bool, t *compressed, workers int) error {
 	rows, row := t.shape[0], t.shape[1]*int64(t.dtype.width)
 	errs := make([]error, workers)
 	inParallel(workers, func(i int) {
@@ -99,7 +100,7 @@ func (c *conversion) scatterColumnsTogether(dst []byte, t *compressed, workers i
 		defer h.end()
 		from, to := rows*int64(i)/int64(workers), rows*int64(i+1)/int64(workers)
 		if errs[i] = h.cutRows(t, from, to); errs[i] == nil {
-			errs[i] = scatterColumns(dst[from*row:to*row], &h.turned)
+			errs[i] = scatterColumns(dst[from*row:to*row], zeroed, &h.turned)
 		}
 	})
 	return firstError(errs)

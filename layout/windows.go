@@ -73,8 +73,8 @@ func addPlaces[P uint16 | uint32](w *windows, places []P, keys []uint64) {
 	w.n += int64(len(keys))
 }
 
-// write writes dst, all of it, with the values of the elements that were taken.
-func (w *windows) write(c *conversion, dst []byte, width int64, values []byte) error {
+// write writes dst, all of it, which may be zeroed before, with the values of the elements that were taken.
+func (w *windows) write(c *conversion, dst []byte, zeroed bool, width int64, values []byte) error {
 	for w.window < w.count {
 		w.window++
 		w.pointers[w.window] = uint64(w.n)
@@ -85,7 +85,7 @@ func (w *windows) write(c *conversion, dst []byte, width int64, values []byte) e
 	}
 	bytes := int64(w.size) * width
 	whole := int64(len(dst)) / bytes
-	s := rowScatter{dst[:whole*bytes], width, int64(w.size), Index{IndexUint64, vec.Bytes(w.pointers[:whole+1])}, places, values, false}
+	s := rowScatter{dst[:whole*bytes], zeroed, width, int64(w.size), Index{IndexUint64, vec.Bytes(w.pointers[:whole+1])}, places, values, false}
 	if err := c.scatterRows(s); err != nil || whole == w.count {
 		return err
 	}

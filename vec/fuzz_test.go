@@ -213,14 +213,14 @@ func FuzzArrays(f *testing.F) {
 			}
 			write("lines")
 			got := bytes.Repeat([]byte{0x55}, len(src))
-			if err := ScatterRows(got, size, cols, Bytes(linePointers), U64, lineIndices, I16, values); err != nil || !bytes.Equal(got, dense) {
+			if err := ScatterRows(got, false, size, cols, Bytes(linePointers), U64, lineIndices, I16, values); err != nil || !bytes.Equal(got, dense) {
 				t.Fatalf("%v: rows of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
 			}
 			clear(got)
-			if err := ScatterAscending(got, size, cols, Bytes(linePointers), U64, lineIndices, I16, values); err != nil || !bytes.Equal(got, dense) {
+			if err := ScatterAscending(got, false, size, cols, Bytes(linePointers), U64, lineIndices, I16, values); err != nil || !bytes.Equal(got, dense) {
 				t.Fatalf("%v: ascending rows of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
 			}
-			if err := ScatterColumns(got, size, cols, wantPointers, I64, wantRows, I32, wantColumns); err != nil || !bytes.Equal(got, dense) {
+			if err := ScatterColumns(got, false, size, cols, wantPointers, I64, wantRows, I32, wantColumns); err != nil || !bytes.Equal(got, dense) {
 				t.Fatalf("%v: columns of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
 			}
 		})

@@ -429,7 +429,7 @@ func TestGuardArrays(t *testing.T) {
 		coords := make([]byte, nnz*2*isize)
 		CompactCoords(rowValues, coords, k.ix, input, k.e, dims, 0)
 		dense := make([]byte, len(input))
-		if err := ScatterRows(dense, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues); err != nil {
+		if err := ScatterRows(dense, false, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues); err != nil {
 			t.Fatal(err)
 		}
 
@@ -486,11 +486,11 @@ func TestGuardArrays(t *testing.T) {
 						var err error
 						switch i {
 						case 0:
-							err = ScatterRows(out, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues)
+							err = ScatterRows(out, false, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues)
 						case 1:
-							err = ScatterAscending(out, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues)
+							err = ScatterAscending(out, false, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues)
 						default:
-							err = ScatterColumns(out, size, k.cols, columnPointers, I64, columnRows, k.ix, columnValues)
+							err = ScatterColumns(out, false, size, k.cols, columnPointers, I64, columnRows, k.ix, columnValues)
 						}
 						if err != nil {
 							t.Fatal(err)

@@ -60,8 +60,9 @@ func (e *OrderError) Error() string {
 // values: those of row i are numbers pointers[i] to pointers[i+1]−1 of values, and indices has the column of
 // each; the last of several for one element stays. There is one pointer more than rows. Pointers and indices
 // are checked before anything is written: the error is a [*PointerError] or an [*IndexError] then, and dst is as
-// it was. They must not change during the call. dst must not overlap the others.
-func ScatterRows(dst []byte, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) error {
+// it was. They must not change during the call. dst must not overlap the others. If it is zeroed, holding nothing but zeros, few values
+// take less time.
+func ScatterRows(dst []byte, zeroed bool, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) error {
 	from, to, err := checkRows(dst, size, cols, pointers, pt, indices, t, values)
 	if err != nil {
 		return err
@@ -69,17 +70,17 @@ func ScatterRows(dst []byte, size, cols int, pointers []byte, pt Index, indices 
 	if err := checkRange(indices, t, from, to, uint64(cols)); err != nil {
 		return err
 	}
-	return scatterRows(dst, size, cols, pointers, pt, indices, t, values, false)
+	return scatterRows(dst, zeroed, size, cols, pointers, pt, indices, t, values, false)
 }
 
 // ScatterAscending is [ScatterRows] for rows whose indices ascend, none twice. It takes less time, since it checks the indices
 // of some rows at a time, while they are in the cache, and then writes these: if there is an [*IndexError], or an
 // [*OrderError] because they do not ascend, rows before may have been written.
-func ScatterAscending(dst []byte, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) error {
+func ScatterAscending(dst []byte, zeroed bool, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) error {
 	if _, _, err := checkRows(dst, size, cols, pointers, pt, indices, t, values); err != nil {
 		return err
 	}
-	return scatterRows(dst, size, cols, pointers, pt, indices, t, values, true)
+	return scatterRows(dst, zeroed, size, cols, pointers, pt, indices, t, values, true)
 }
 
 // checkRows checks all but the indices, and returns which values there are.
@@ -98,20 +99,22 @@ func checkRows(dst []byte, size, cols int, pointers []byte, pt Index, indices []
 }
 
 // scatterRows writes dst. The indices must ascend, and are checked, or else have been checked.
-func scatterRows(dst []byte, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte, ascend bool) error {
+func scatterRows(dst []byte, zeroed bool, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte, ascend bool) error {
 	switch size {
 	case 1:
-		return scatterElems[uint8](dst, cols, pointers, pt, indices, t, values, ascend)
+		return scatterElems[uint8](dst, zeroed, cols, pointers, pt, indices, t, values, ascend)
 	case 2:
-		return scatterElems[uint16](dst, cols, pointers, pt, indices, t, values, ascend)
+		return scatterElems[uint16](dst, zeroed, cols, pointers, pt, indices, t, values, ascend)
 	case 4:
-		return scatterElems[uint32](dst, cols, pointers, pt, indices, t, values, ascend)
+		return scatterElems[uint32](dst, zeroed, cols, pointers, pt, indices, t, values, ascend)
 	case 8:
-		return scatterElems[uint64](dst, cols, pointers, pt, indices, t, values, ascend)
+		return scatterElems[uint64](dst, zeroed, cols, pointers, pt, indices, t, values, ascend)
 	case 16:
-		return scatterElems[word128](dst, cols, pointers, pt, indices, t, values, ascend)
+		return scatterElems[word128](dst, zeroed, cols, pointers, pt, indices, t, values, ascend)
 	}
-	clear(dst)
+	if !zeroed {
+		clear(dst)
+	}
 	from, row := int(pt.At(pointers, 0)), cols*size
 	for i := range pt.len(pointers) - 1 {
 		to := int(pt.At(pointers, i+1))
@@ -130,21 +133,21 @@ func scatterRows(dst []byte, size, cols int, pointers []byte, pt Index, indices 
 	return nil
 }
 
-func scatterElems[T any](dst []byte, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte, ascend bool) error {
+func scatterElems[T any](dst []byte, zeroed bool, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte, ascend bool) error {
 	d, v := view[T](dst), view[T](values)
 	switch t.Size() {
 	case 1:
 		s := rowScatter[T, uint8]{cols, indices, v, t, ascend}
-		return s.run(d, pointers, pt)
+		return s.run(d, zeroed, pointers, pt)
 	case 2:
 		s := rowScatter[T, uint16]{cols, view[uint16](indices), v, t, ascend}
-		return s.run(d, pointers, pt)
+		return s.run(d, zeroed, pointers, pt)
 	case 4:
 		s := rowScatter[T, uint32]{cols, view[uint32](indices), v, t, ascend}
-		return s.run(d, pointers, pt)
+		return s.run(d, zeroed, pointers, pt)
 	default:
 		s := rowScatter[T, uint64]{cols, view[uint64](indices), v, t, ascend}
-		return s.run(d, pointers, pt)
+		return s.run(d, zeroed, pointers, pt)
 	}
 }
 
@@ -168,6 +171,8 @@ const (
 	rowBufferMost = 512 << 10
 	// manyScattered is the share of nonzeros from which they are expanded.
 	manyScattered = 0.04
+	// manyZeroed is the share of nonzeros from which an output is written as a whole although it is zeroed.
+	manyZeroed = 0.2
 	// expandMost is how many indices are made 4 bytes wide at a time.
 	expandMost = 4096
 )
@@ -179,7 +184,7 @@ func aligned64(b []byte) []byte {
 	return b[-uintptr(unsafe.Pointer(unsafe.SliceData(b)))&63:]
 }
 
-func (s *rowScatter[T, I]) run(dst []T, pointers []byte, pt Index) error {
+func (s *rowScatter[T, I]) run(dst []T, zeroed bool, pointers []byte, pt Index) error {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	row := s.cols * size
@@ -195,7 +200,9 @@ func (s *rowScatter[T, I]) run(dst []T, pointers []byte, pt Index) error {
 		group *= 2
 	}
 	bytes := memory(dst)
-	stream := len(bytes) >= streamFrom && canStream() && uintptr(unsafe.Pointer(&bytes[0]))&63 == 0
+	// What is zero already is left alone.
+	zeroed = zeroed && float64(n) < manyZeroed*float64(len(dst))
+	stream := !zeroed && len(bytes) >= streamFrom && canStream() && uintptr(unsafe.Pointer(&bytes[0]))&63 == 0
 	expand := stream && row%64 == 0 && canExpand(size) && uint64(s.cols) <= 1<<31 && float64(n) >= manyScattered*float64(len(dst))
 	var buffer []byte
 	var rows []T
@@ -230,7 +237,9 @@ func (s *rowScatter[T, I]) run(dst []T, pointers []byte, pt Index) error {
 			if expand {
 				s.expand(dst[:m*s.cols], first, block[:m], view[uint32](buffer[:expandMost*4]))
 			} else if buffer == nil || m*row%64 != 0 {
-				clear(dst[:m*s.cols])
+				if !zeroed {
+					clear(dst[:m*s.cols])
+				}
 				s.scatter(dst[:m*s.cols], first, block[:m])
 			} else {
 				s.scatter(rows[:m*s.cols], first, block[:m])

@@ -56,7 +56,7 @@ func TestScatterRows(t *testing.T) {
 				for i := range got {
 					got[i] = 0x55
 				}
-				if err := ScatterRows(got, c.size, c.cols, pointers, U32, indices, ix, values); err != nil {
+				if err := ScatterRows(got, false, c.size, c.cols, pointers, U32, indices, ix, values); err != nil {
 					t.Fatalf("%v: %+v: %v", v, c, err)
 				}
 				if !bytes.Equal(got, want) {
@@ -104,11 +104,15 @@ func TestScatterAscending(t *testing.T) {
 			}
 			got := make([]byte, len(want))
 			eachVersion(func(v Version) {
-				for name, f := range map[string]func([]byte, int, int, []byte, Index, []byte, Index, []byte) error{"rows": ScatterRows, "ascending": ScatterAscending} {
+				for i, f := range []func([]byte, bool, int, int, []byte, Index, []byte, Index, []byte) error{ScatterRows, ScatterAscending, ScatterRows, ScatterAscending} {
+					name, zeroed := []string{"rows", "ascending"}[i%2], i >= 2
 					for i := range got {
 						got[i] = 0x55
 					}
-					if err := f(got, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); err != nil {
+					if zeroed {
+						clear(got)
+					}
+					if err := f(got, zeroed, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); err != nil {
 						t.Fatalf("%v: %s: %+v: %v", v, name, c, err)
 					}
 					if !bytes.Equal(got, want) {
@@ -127,7 +131,7 @@ func TestScatterAscending(t *testing.T) {
 				last := ix.At(indices, at)
 				putIndex(indices[at*ix.Size():], ix, ix.At(indices, at-1))
 				var oe *OrderError
-				if err := ScatterAscending(got, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); !errors.As(err, &oe) || oe.At != at {
+				if err := ScatterAscending(got, false, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); !errors.As(err, &oe) || oe.At != at {
 					t.Errorf("%v: %+v with %v indices: error %v, want one at %d", v, c, ix, err, at)
 				}
 				for _, wrong := range []uint64{uint64(c.cols), ix.Max(), ^uint64(0)} {
@@ -136,7 +140,7 @@ func TestScatterAscending(t *testing.T) {
 					}
 					putIndex(indices[at*ix.Size():], ix, wrong)
 					var ie *IndexError
-					if err := ScatterAscending(got, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); !errors.As(err, &ie) || ie.At != at {
+					if err := ScatterAscending(got, false, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); !errors.As(err, &ie) || ie.At != at {
 						t.Errorf("%v: %+v with %v indices: error %v, want one at %d", v, c, ix, err, at)
 					}
 				}
@@ -162,7 +166,7 @@ func TestScatterRowsChecksBeforeItWrites(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			dst := bytes.Repeat([]byte{7}, 2*4*8)
-			err := ScatterRows(dst, 8, 4, Bytes(c.pointers), I32, Bytes(c.indices), I8, make([]byte, 8*len(c.indices)))
+			err := ScatterRows(dst, false, 8, 4, Bytes(c.pointers), I32, Bytes(c.indices), I8, make([]byte, 8*len(c.indices)))
 			if err == nil || err.Error() != c.want {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
@@ -215,7 +219,7 @@ func TestCheckPointers(t *testing.T) {
 
 func ExampleScatterRows() {
 	dst := make([]float32, 2*3)
-	err := ScatterRows(Bytes(dst), 4, 3, Bytes([]int64{0, 1, 3}), I64, Bytes([]int32{2, 0, 1}), I32, Bytes([]float32{7, 8, 9}))
+	err := ScatterRows(Bytes(dst), false, 4, 3, Bytes([]int64{0, 1, 3}), I64, Bytes([]int32{2, 0, 1}), I32, Bytes([]float32{7, 8, 9}))
 	fmt.Println(dst, err)
 	// Output: [0 0 7 8 9 0] <nil>
 }

@@ -10,8 +10,9 @@ import (
 // those of column j are numbers pointers[j] to pointers[j+1]−1 of values, and indices has the row of each; the last of
 // several for one element stays. There is one pointer more than columns. Pointers and indices are checked before
 // anything is written: the error is a [*PointerError] or an [*IndexError] then, and dst is as it was. They must not
-// change during the call. dst must not overlap the others.
-func ScatterColumns(dst []byte, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) error {
+// change during the call. dst must not overlap the others. If it is zeroed, holding nothing but zeros, few values take
+// less time.
+func ScatterColumns(dst []byte, zeroed bool, size, cols int, pointers []byte, pt Index, indices []byte, t Index, values []byte) error {
 	n := t.len(indices)
 	if size < 1 || cols < 0 || pt.len(pointers)-1 != cols || len(values) != n*size {
 		panic(fmt.Sprintf("vec: scatter of %d bytes of values to %d indices in %d columns of %d with elements of %d bytes does not fit", len(values), n, pt.len(pointers)-1, cols, size))
@@ -33,10 +34,12 @@ func ScatterColumns(dst []byte, size, cols int, pointers []byte, pt Index, indic
 	if len(dst) == 0 {
 		return nil
 	}
-	s := columnScatter{dst: dst, size: size, rows: rows, cols: cols, pointers: pointers, pt: pt, indices: indices, t: t, values: values}
+	s := columnScatter{dst: dst, zeroed: zeroed, size: size, rows: rows, cols: cols, pointers: pointers, pt: pt, indices: indices, t: t, values: values}
 	switch {
 	case size > 8 || !kernelSize(size) || len(dst) < 1<<20:
-		clear(dst)
+		if !zeroed {
+			clear(dst)
+		}
 		start := from
 		for j := range cols {
 			stop := int(pt.At(pointers, j+1))
@@ -64,6 +67,7 @@ const (
 
 type columnScatter struct {
 	dst              []byte
+	zeroed           bool
 	size, rows, cols int
 	pointers         []byte
 	pt               Index
@@ -98,7 +102,7 @@ func (s *columnScatter) byRows() {
 		w.pointers = grown(w.pointers, (to-from+1)*8)
 		clear(w.pointers[:8])
 		w.columns.Write(w.values, w.indices, ct, w.pointers[8:], U64, 0)
-		if err := ScatterRows(s.dst[from*s.cols*s.size:to*s.cols*s.size], s.size, s.cols, w.pointers, U64, w.indices, ct, w.values); err != nil {
+		if err := ScatterRows(s.dst[from*s.cols*s.size:to*s.cols*s.size], s.zeroed, s.size, s.cols, w.pointers, U64, w.indices, ct, w.values); err != nil {
 			panic("vec: indices have changed while they were looked at: " + err.Error())
 		}
 	}

@@ -40,11 +40,16 @@ func TestScatterColumns(t *testing.T) {
 				for i := range got {
 					got[i] = 0x55
 				}
-				if err := ScatterColumns(got, k.size, k.cols, Bytes(m.pointers), U32, indices, ix, m.values); err != nil {
-					t.Fatalf("%v: %+v: %v", v, k, err)
-				}
-				if !bytes.Equal(got, want) {
-					t.Fatalf("%v: %+v with %v indices: wrong bytes", v, k, ix)
+				for _, zeroed := range []bool{false, true} {
+					if zeroed {
+						clear(got)
+					}
+					if err := ScatterColumns(got, zeroed, k.size, k.cols, Bytes(m.pointers), U32, indices, ix, m.values); err != nil {
+						t.Fatalf("%v: %+v: %v", v, k, err)
+					}
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%v: %+v with %v indices, zeroed %v: wrong bytes", v, k, ix, zeroed)
+					}
 				}
 			})
 		}
@@ -60,7 +65,7 @@ func TestScatterColumnsChecksBeforeItWrites(t *testing.T) {
 		{[]int32{0, 3, 2}, []int32{0, 1, 2}, "pointer 2 at position 2 is less than the one before it, or more than the 3 elements"},
 	} {
 		dst := bytes.Repeat([]byte{7}, 4*2*8)
-		err := ScatterColumns(dst, 8, 2, Bytes(c.pointers), I32, Bytes(c.indices), I32, make([]byte, 8*len(c.indices)))
+		err := ScatterColumns(dst, false, 8, 2, Bytes(c.pointers), I32, Bytes(c.indices), I32, make([]byte, 8*len(c.indices)))
 		if err == nil || err.Error() != c.want {
 			t.Errorf("error %v, want %s", err, c.want)
 		}
@@ -77,7 +82,7 @@ func TestScatterColumnsChecksBeforeItWrites(t *testing.T) {
 
 func ExampleScatterColumns() {
 	dst := make([]float32, 2*3)
-	err := ScatterColumns(Bytes(dst), 4, 3, Bytes([]int64{0, 0, 1, 3}), I64, Bytes([]int32{1, 0, 1}), I32, Bytes([]float32{7, 8, 9}))
+	err := ScatterColumns(Bytes(dst), false, 4, 3, Bytes([]int64{0, 0, 1, 3}), I64, Bytes([]int32{1, 0, 1}), I32, Bytes([]float32{7, 8, 9}))
 	fmt.Println(dst, err)
 	// Output: [0 0 8 0 7 9] <nil>
 }

@@ -132,7 +132,7 @@ func (b *bench) scatter(e element, density float64, t vec.Index, src []byte) {
 	values, indices := a.values[:k*size], a.indices[:k*t.Size()]
 	for _, rows := range []struct {
 		name    string
-		scatter func(dst []byte, size, cols int, pointers []byte, pt vec.Index, indices []byte, t vec.Index, values []byte) error
+		scatter func(dst []byte, zeroed bool, size, cols int, pointers []byte, pt vec.Index, indices []byte, t vec.Index, values []byte) error
 	}{{"scatter rows", vec.ScatterRows}, {"scatter ascending", vec.ScatterAscending}} {
 		b.measure(e, density, measurement{name: rows.name, index: t, shape: matrix, run: func(threads int, fresh bool) {
 			out := dst
@@ -142,13 +142,13 @@ func (b *bench) scatter(e element, density float64, t vec.Index, src []byte) {
 			}
 			parallel(threads, func(part int) {
 				from, to := n*part/threads, n*(part+1)/threads
-				no(rows.scatter(out[from*n*size:to*n*size], size, n, vec.Bytes(pointers[from:to+1]), vec.I64, indices, t, values))
+				no(rows.scatter(out[from*n*size:to*n*size], false, size, n, vec.Bytes(pointers[from:to+1]), vec.I64, indices, t, values))
 			})
 		}})
 	}
 	// The same matrix transposed, column by column.
 	b.measure(e, density, measurement{name: "scatter columns", index: t, shape: matrix, alone: true, run: func(int, bool) {
-		if err := vec.ScatterColumns(dst, size, n, vec.Bytes(pointers), vec.I64, indices, t, values); err != nil {
+		if err := vec.ScatterColumns(dst, false, size, n, vec.Bytes(pointers), vec.I64, indices, t, values); err != nil {
 			panic(err)
 		}
 	}})
