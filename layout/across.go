@@ -62,7 +62,7 @@ func (c *conversion) acrossToLines(r *compressed, f *found, view *Dense) error {
 	r.indices.typ = typ
 	density := float64(n) / float64(view.len)
 	workers := c.workers(view.NumBytes())
-	if workers > 1 && density < panelDensity {
+	if workers > 1 && density < vec.PanelDensity(view.dtype.elem()) {
 		if err := c.acrossByRows(r, f, view, workers); err != nil {
 			return err
 		}
@@ -88,10 +88,6 @@ func (c *conversion) acrossToLines(r *compressed, f *found, view *Dense) error {
 	r.data, r.indices.data = c.done(f)
 	return err
 }
-
-// panelDensity is the share of nonzeros from which the kernel finds columns panel by panel. Below it, it goes through
-// the matrix row by row.
-const panelDensity = 0.05
 
 // strips finds the nonzeros of a dense matrix column by column, in strips of columns that each are gone through row by
 // row.

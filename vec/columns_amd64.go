@@ -3,27 +3,45 @@ package vec
 import "unsafe"
 
 // hasSquares reports whether there are kernels to find the nonzeros of panels.
-func hasSquares(size int) bool { return Active() >= AVX512VBMI2 && (size == 4 || size == 8) }
+func hasSquares(size int) bool { return Active() >= AVX512VBMI2 && size <= 8 }
 
-func transposeSquares(dst, src []byte, size, stride, n int, next *byte) {
-	if size == 4 {
+// transposeSquares transposes 64 bytes of rows, and what is to the right of them, in n squares. The columns are 256 bytes
+// apart in dst. Narrow elements are woven first, which takes as many bytes of scratch as the squares have.
+func transposeSquares(dst, src, scratch []byte, size, stride, n int, next *byte) {
+	switch size {
+	case 1:
+		ran("weave1VBMI2")
+		weave1VBMI2(&scratch[0], &src[0], stride, n*64, 16, next)
+		square4AVX512(&dst[0], &scratch[0], n*256, n*4, &scratch[0])
+	case 2:
+		ran("weave2AVX512")
+		weave2AVX512(&scratch[0], &src[0], stride, n*64, 16, next)
+		square4AVX512(&dst[0], &scratch[0], n*128, n*2, &scratch[0])
+	case 4:
 		ran("square4AVX512")
 		square4AVX512(&dst[0], &src[0], stride, n, next)
-		return
+	default:
+		ran("square8AVX512")
+		square8AVX512(&dst[0], &src[0], stride, n, next)
 	}
-	ran("square8AVX512")
-	square8AVX512(&dst[0], &src[0], stride, n, next)
 }
 
 // compactLines compacts len(cursors) lines of 256 bytes each, with positions of 4 bytes.
 func compactLines(values, rows []byte, cursors []uint64, lines []byte, e Elem, base uint64) {
-	if e.Size() == 4 {
+	switch e.Size() {
+	case 1:
+		ran("lines1to4VBMI2")
+		lines1to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], len(cursors), e.mask(), base)
+	case 2:
+		ran("lines2to4VBMI2")
+		lines2to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], len(cursors), e.mask(), base)
+	case 4:
 		ran("lines4to4VBMI2")
 		lines4to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], len(cursors), e.mask(), base)
-		return
+	default:
+		ran("lines8to4VBMI2")
+		lines8to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], len(cursors), e.mask(), base)
 	}
-	ran("lines8to4VBMI2")
-	lines8to4VBMI2(&values[0], &rows[0], &cursors[0], &lines[0], len(cursors), e.mask(), base)
 }
 
 // copyPast copies to a part of an output that is written from one end to the other: what are whole cache lines of

@@ -39,7 +39,7 @@ func TestColumns(t *testing.T) {
 			if underRace && i%4 != 0 {
 				continue
 			}
-			for _, e := range []Elem{[]Elem{Float32, Float64}[i%2], allElems[i%len(allElems)]} {
+			for _, e := range []Elem{[]Elem{Float32, Float64, Bits8, Float16}[(i+shape.rows)%4], allElems[i%len(allElems)]} {
 				size := e.Size()
 				ix := []Index{I32, I64, I16, U32, I8}[(i+shape.rows)%5]
 				if ix == I8 && shape.rows > 128 {

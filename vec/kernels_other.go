@@ -51,7 +51,7 @@ func distinctAny(values, places, src *lane16, n int) int {
 
 func hasSquares(size int) bool { return false }
 
-func transposeSquares(dst, src []byte, size, stride, n int, next *byte) {}
+func transposeSquares(dst, src, scratch []byte, size, stride, n int, next *byte) {}
 
 func compactLines(values, rows []byte, cursors []uint64, lines []byte, e Elem, base uint64) {
 }

@@ -9,14 +9,16 @@ const (
 	panelBytes = 512
 	// stageMost is the size of the staging buffer.
 	stageMost = 16 << 20
-	// manyNonZero is the density from which panels take less time than buckets.
-	manyNonZero = 0.05
 )
+
+// PanelDensity returns the share of nonzeros from which [Columns] goes through a matrix panel by panel. Below it, it goes through it
+// row by row, which takes less time then.
+func PanelDensity(e Elem) float64 { return 0.04 + 0.006*float64(e.Size()) }
 
 // setPanel decides for panels, and makes their buffers ready.
 func (c *Columns) setPanel(density float64) bool {
 	size := c.size
-	if density < manyNonZero || !hasSquares(size) || c.rows < 256/size || c.cols < 64/size {
+	if density < PanelDensity(c.elem) || !hasSquares(size) || c.rows < 256/size || c.cols < 64/size {
 		return false
 	}
 	c.panel = panelBytes / size
@@ -35,8 +37,8 @@ func (c *Columns) setPanel(density float64) bool {
 	if need := c.panel * c.line * (size + 8); len(c.stage) < need {
 		c.stage = make([]byte, need)
 	}
-	if len(c.squares) < c.panel*256+64 {
-		c.squares = make([]byte, c.panel*256+64)
+	if need := c.panel*(256+64) + 64; len(c.squares) < need {
+		c.squares = make([]byte, need)
 	}
 	if need := 256 / size * c.panel * size; len(c.edge) < need {
 		c.edge = make([]byte, need)
@@ -58,6 +60,7 @@ func (c *Columns) fillPanel() {
 		cursors[j] = uint64(j * c.line)
 	}
 	squares := aligned64(c.squares)
+	scratch := squares[c.panel*256:]
 	values, rows := c.stage[:c.panel*c.line*size], c.stage[c.panel*c.line*size:]
 	for r := 0; r < c.rows; r += block {
 		src, stride := c.src[r*c.stride+c.at*size:], c.stride
@@ -77,7 +80,7 @@ func (c *Columns) fillPanel() {
 			if r+(q+1)*lanes >= c.rows {
 				ahead = min(c.to*size, len(c.src)-1)
 			}
-			transposeSquares(squares[q*64:], src[q*lanes*stride:], size, stride, width/lanes, ptr(c.src, ahead))
+			transposeSquares(squares[q*64:], src[q*lanes*stride:], scratch, size, stride, width/lanes, ptr(c.src, ahead))
 		}
 		compactLines(values, rows, cursors, squares, c.elem, uint64(r))
 	}

@@ -12,6 +12,418 @@ DATA iota64<>+48(SB)/8, $0x3736353433323130
 DATA iota64<>+56(SB)/8, $0x3f3e3d3c3b3a3938
 GLOBL iota64<>(SB), RODATA|NOPTR, $64
 
+DATA weave2<>+0(SB)/8, $0x0021000100200000
+DATA weave2<>+8(SB)/8, $0x0023000300220002
+DATA weave2<>+16(SB)/8, $0x0025000500240004
+DATA weave2<>+24(SB)/8, $0x0027000700260006
+DATA weave2<>+32(SB)/8, $0x0029000900280008
+DATA weave2<>+40(SB)/8, $0x002b000b002a000a
+DATA weave2<>+48(SB)/8, $0x002d000d002c000c
+DATA weave2<>+56(SB)/8, $0x002f000f002e000e
+DATA weave2<>+64(SB)/8, $0x0031001100300010
+DATA weave2<>+72(SB)/8, $0x0033001300320012
+DATA weave2<>+80(SB)/8, $0x0035001500340014
+DATA weave2<>+88(SB)/8, $0x0037001700360016
+DATA weave2<>+96(SB)/8, $0x0039001900380018
+DATA weave2<>+104(SB)/8, $0x003b001b003a001a
+DATA weave2<>+112(SB)/8, $0x003d001d003c001c
+DATA weave2<>+120(SB)/8, $0x003f001f003e001e
+GLOBL weave2<>(SB), RODATA|NOPTR, $128
+
+DATA weave1<>+0(SB)/8, $0x4303420241014000
+DATA weave1<>+8(SB)/8, $0x4707460645054404
+DATA weave1<>+16(SB)/8, $0x4b0b4a0a49094808
+DATA weave1<>+24(SB)/8, $0x4f0f4e0e4d0d4c0c
+DATA weave1<>+32(SB)/8, $0x5313521251115010
+DATA weave1<>+40(SB)/8, $0x5717561655155414
+DATA weave1<>+48(SB)/8, $0x5b1b5a1a59195818
+DATA weave1<>+56(SB)/8, $0x5f1f5e1e5d1d5c1c
+DATA weave1<>+64(SB)/8, $0x6323622261216020
+DATA weave1<>+72(SB)/8, $0x6727662665256424
+DATA weave1<>+80(SB)/8, $0x6b2b6a2a69296828
+DATA weave1<>+88(SB)/8, $0x6f2f6e2e6d2d6c2c
+DATA weave1<>+96(SB)/8, $0x7333723271317030
+DATA weave1<>+104(SB)/8, $0x7737763675357434
+DATA weave1<>+112(SB)/8, $0x7b3b7a3a79397838
+DATA weave1<>+120(SB)/8, $0x7f3f7e3e7d3d7c3c
+GLOBL weave1<>(SB), RODATA|NOPTR, $128
+
+// func weave1VBMI2(dst *byte, src *byte, stride int, n int, count int, next *byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, MMX+
+TEXT ·weave1VBMI2(SB), NOSPLIT, $0-48
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      stride+16(FP), DX
+	MOVQ      n+24(FP), BX
+	MOVQ      count+32(FP), SI
+	MOVQ      next+40(FP), DI
+	VMOVDQU64 weave1<>+0(SB), Z0
+	VMOVDQU64 weave1<>+64(SB), Z1
+	VMOVDQU64 weave2<>+0(SB), Z2
+	VMOVDQU64 weave2<>+64(SB), Z3
+	LEAQ      (DX)(DX*2), R8
+
+row1:
+	TESTQ SI, SI
+	JE    done3
+	MOVQ  CX, R9
+	MOVQ  DI, R10
+	MOVQ  BX, R11
+
+column2:
+	VMOVDQU64  (R9), Z4
+	PREFETCHT1 (R10)
+	VMOVDQU64  (R9)(DX*1), Z5
+	PREFETCHT1 (R10)(DX*1)
+	VMOVDQU64  (R9)(DX*2), Z6
+	PREFETCHT1 (R10)(DX*2)
+	VMOVDQU64  (R9)(R8*1), Z7
+	PREFETCHT1 (R10)(R8*1)
+	VMOVDQA64  Z4, Z8
+	VPERMT2B   Z5, Z0, Z8
+	VPERMT2B   Z5, Z1, Z4
+	VMOVDQA64  Z6, Z5
+	VPERMT2B   Z7, Z0, Z5
+	VPERMT2B   Z7, Z1, Z6
+	VMOVDQA64  Z8, Z7
+	VPERMT2W   Z5, Z2, Z7
+	VPERMT2W   Z5, Z3, Z8
+	VMOVDQA64  Z4, Z5
+	VPERMT2W   Z6, Z2, Z5
+	VPERMT2W   Z6, Z3, Z4
+	VMOVDQU64  Z7, (AX)
+	VMOVDQU64  Z8, 64(AX)
+	VMOVDQU64  Z5, 128(AX)
+	VMOVDQU64  Z4, 192(AX)
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x40, R9
+	ADDQ       $0x40, R10
+	SUBQ       $0x40, R11
+	JNE        column2
+	LEAQ       (CX)(DX*4), CX
+	LEAQ       (DI)(DX*4), DI
+	DECQ       SI
+	JMP        row1
+
+done3:
+	VZEROUPPER
+	RET
+
+// func lines1to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512VBMI2, POPCNT
+TEXT ·lines1to4VBMI2(SB), NOSPLIT, $0-56
+	MOVQ         values+0(FP), DX
+	MOVQ         positions+8(FP), BX
+	MOVQ         cursors+16(FP), SI
+	MOVQ         src+24(FP), DI
+	MOVQ         n+32(FP), R8
+	MOVQ         mask+40(FP), AX
+	VPBROADCASTQ AX, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         base+48(FP), AX
+	VPBROADCASTD AX, Z2
+	ADDQ         $0x40, AX
+	VPBROADCASTD AX, Z3
+	ADDQ         $0x40, AX
+	VPBROADCASTD AX, Z4
+	ADDQ         $0x40, AX
+	VPBROADCASTD AX, Z5
+	ADDQ         $0x40, AX
+
+loop4:
+	TESTQ       R8, R8
+	JE          done5
+	MOVQ        (SI), R9
+	VMOVDQU64   (DI), Z6
+	LEAQ        (DX)(R9*1), AX
+	LEAQ        (BX)(R9*4), CX
+	VPTESTMB    Z0, Z6, K1
+	KMOVQ       K1, R10
+	POPCNTQ     R10, R10
+	VPXORQ      Z7, Z7, Z7
+	VPCOMPRESSB Z1, K1, Z7
+	VPERMB      Z6, Z7, Z6
+	VMOVDQU64   Z6, (AX)
+	VPMOVZXBD   X7, Z6
+	VPADDD      Z2, Z6, Z6
+	VMOVDQU64   Z6, (CX)
+	CMPQ        R10, $0x10
+	JLE         stored6
+	VALIGND     $0x04, Z7, Z7, Z7
+	VPMOVZXBD   X7, Z6
+	VPADDD      Z2, Z6, Z6
+	VMOVDQU64   Z6, 64(CX)
+	VALIGND     $0x04, Z7, Z7, Z7
+	VPMOVZXBD   X7, Z6
+	VPADDD      Z2, Z6, Z6
+	VMOVDQU64   Z6, 128(CX)
+	CMPQ        R10, $0x30
+	JLE         stored6
+	VALIGND     $0x04, Z7, Z7, Z7
+	VPMOVZXBD   X7, Z6
+	VPADDD      Z2, Z6, Z6
+	VMOVDQU64   Z6, 192(CX)
+
+stored6:
+	ADDQ        R10, R9
+	VMOVDQU64   64(DI), Z6
+	LEAQ        (DX)(R9*1), AX
+	LEAQ        (BX)(R9*4), CX
+	VPTESTMB    Z0, Z6, K1
+	KMOVQ       K1, R10
+	POPCNTQ     R10, R10
+	VPXORQ      Z8, Z8, Z8
+	VPCOMPRESSB Z1, K1, Z8
+	VPERMB      Z6, Z8, Z6
+	VMOVDQU64   Z6, (AX)
+	VPMOVZXBD   X8, Z6
+	VPADDD      Z3, Z6, Z6
+	VMOVDQU64   Z6, (CX)
+	CMPQ        R10, $0x10
+	JLE         stored7
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBD   X8, Z6
+	VPADDD      Z3, Z6, Z6
+	VMOVDQU64   Z6, 64(CX)
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBD   X8, Z6
+	VPADDD      Z3, Z6, Z6
+	VMOVDQU64   Z6, 128(CX)
+	CMPQ        R10, $0x30
+	JLE         stored7
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBD   X8, Z6
+	VPADDD      Z3, Z6, Z6
+	VMOVDQU64   Z6, 192(CX)
+
+stored7:
+	ADDQ        R10, R9
+	VMOVDQU64   128(DI), Z6
+	LEAQ        (DX)(R9*1), AX
+	LEAQ        (BX)(R9*4), CX
+	VPTESTMB    Z0, Z6, K1
+	KMOVQ       K1, R10
+	POPCNTQ     R10, R10
+	VPXORQ      Z9, Z9, Z9
+	VPCOMPRESSB Z1, K1, Z9
+	VPERMB      Z6, Z9, Z6
+	VMOVDQU64   Z6, (AX)
+	VPMOVZXBD   X9, Z6
+	VPADDD      Z4, Z6, Z6
+	VMOVDQU64   Z6, (CX)
+	CMPQ        R10, $0x10
+	JLE         stored8
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z6
+	VPADDD      Z4, Z6, Z6
+	VMOVDQU64   Z6, 64(CX)
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z6
+	VPADDD      Z4, Z6, Z6
+	VMOVDQU64   Z6, 128(CX)
+	CMPQ        R10, $0x30
+	JLE         stored8
+	VALIGND     $0x04, Z9, Z9, Z9
+	VPMOVZXBD   X9, Z6
+	VPADDD      Z4, Z6, Z6
+	VMOVDQU64   Z6, 192(CX)
+
+stored8:
+	ADDQ        R10, R9
+	VMOVDQU64   192(DI), Z6
+	LEAQ        (DX)(R9*1), AX
+	LEAQ        (BX)(R9*4), CX
+	VPTESTMB    Z0, Z6, K1
+	KMOVQ       K1, R10
+	POPCNTQ     R10, R10
+	VPXORQ      Z10, Z10, Z10
+	VPCOMPRESSB Z1, K1, Z10
+	VPERMB      Z6, Z10, Z6
+	VMOVDQU64   Z6, (AX)
+	VPMOVZXBD   X10, Z6
+	VPADDD      Z5, Z6, Z6
+	VMOVDQU64   Z6, (CX)
+	CMPQ        R10, $0x10
+	JLE         stored9
+	VALIGND     $0x04, Z10, Z10, Z10
+	VPMOVZXBD   X10, Z6
+	VPADDD      Z5, Z6, Z6
+	VMOVDQU64   Z6, 64(CX)
+	VALIGND     $0x04, Z10, Z10, Z10
+	VPMOVZXBD   X10, Z6
+	VPADDD      Z5, Z6, Z6
+	VMOVDQU64   Z6, 128(CX)
+	CMPQ        R10, $0x30
+	JLE         stored9
+	VALIGND     $0x04, Z10, Z10, Z10
+	VPMOVZXBD   X10, Z6
+	VPADDD      Z5, Z6, Z6
+	VMOVDQU64   Z6, 192(CX)
+
+stored9:
+	ADDQ R10, R9
+	MOVQ R9, (SI)
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	DECQ R8
+	JMP  loop4
+
+done5:
+	VZEROUPPER
+	RET
+
+// func weave2AVX512(dst *byte, src *byte, stride int, n int, count int, next *byte)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·weave2AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      stride+16(FP), DX
+	MOVQ      n+24(FP), BX
+	MOVQ      count+32(FP), SI
+	MOVQ      next+40(FP), DI
+	VMOVDQU64 weave2<>+0(SB), Z0
+	VMOVDQU64 weave2<>+64(SB), Z1
+
+row10:
+	TESTQ SI, SI
+	JE    done12
+	MOVQ  CX, R8
+	MOVQ  DI, R9
+	MOVQ  BX, R10
+
+column11:
+	VMOVDQU64  (R8), Z2
+	PREFETCHT1 (R9)
+	VMOVDQU64  (R8)(DX*1), Z3
+	PREFETCHT1 (R9)(DX*1)
+	VMOVDQA64  Z2, Z4
+	VPERMT2W   Z3, Z0, Z4
+	VPERMT2W   Z3, Z1, Z2
+	VMOVDQU64  Z4, (AX)
+	VMOVDQU64  Z2, 64(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x40, R8
+	ADDQ       $0x40, R9
+	SUBQ       $0x40, R10
+	JNE        column11
+	LEAQ       (CX)(DX*2), CX
+	LEAQ       (DI)(DX*2), DI
+	DECQ       SI
+	JMP        row10
+
+done12:
+	VZEROUPPER
+	RET
+
+// func lines2to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI2, POPCNT
+TEXT ·lines2to4VBMI2(SB), NOSPLIT, $0-56
+	MOVQ         values+0(FP), DX
+	MOVQ         positions+8(FP), BX
+	MOVQ         cursors+16(FP), SI
+	MOVQ         src+24(FP), DI
+	MOVQ         n+32(FP), R8
+	MOVQ         mask+40(FP), AX
+	VPBROADCASTQ AX, Z0
+	VMOVDQU64    iota64<>+0(SB), Z1
+	MOVQ         base+48(FP), AX
+	VPBROADCASTD AX, Z2
+	ADDQ         $0x40, AX
+	VPBROADCASTD AX, Z3
+	ADDQ         $0x40, AX
+
+loop13:
+	TESTQ       R8, R8
+	JE          done14
+	MOVQ        (SI), R9
+	VMOVDQU64   (DI), Z4
+	VMOVDQU64   64(DI), Z5
+	LEAQ        (DX)(R9*2), AX
+	LEAQ        (BX)(R9*4), CX
+	VPTESTMW    Z0, Z4, K1
+	VPTESTMW    Z0, Z5, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, R10
+	POPCNTQ     R10, R10
+	VPXORQ      Z6, Z6, Z6
+	VPCOMPRESSB Z1, K1, Z6
+	VPMOVZXBW   Y6, Z7
+	VPERMI2W    Z5, Z4, Z7
+	VMOVDQU64   Z7, (AX)
+	VPMOVZXBD   X6, Z7
+	VPADDD      Z2, Z7, Z7
+	VMOVDQU64   Z7, (CX)
+	CMPQ        R10, $0x10
+	JLE         stored15
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBD   X6, Z7
+	VPADDD      Z2, Z7, Z7
+	VMOVDQU64   Z7, 64(CX)
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBW   Y6, Z7
+	VPERMI2W    Z5, Z4, Z7
+	VMOVDQU64   Z7, 64(AX)
+	VPMOVZXBD   X6, Z4
+	VPADDD      Z2, Z4, Z4
+	VMOVDQU64   Z4, 128(CX)
+	CMPQ        R10, $0x30
+	JLE         stored15
+	VALIGND     $0x04, Z6, Z6, Z6
+	VPMOVZXBD   X6, Z4
+	VPADDD      Z2, Z4, Z4
+	VMOVDQU64   Z4, 192(CX)
+
+stored15:
+	ADDQ        R10, R9
+	VMOVDQU64   128(DI), Z4
+	VMOVDQU64   192(DI), Z5
+	LEAQ        (DX)(R9*2), AX
+	LEAQ        (BX)(R9*4), CX
+	VPTESTMW    Z0, Z4, K1
+	VPTESTMW    Z0, Z5, K2
+	KUNPCKDQ    K1, K2, K1
+	KMOVQ       K1, R10
+	POPCNTQ     R10, R10
+	VPXORQ      Z8, Z8, Z8
+	VPCOMPRESSB Z1, K1, Z8
+	VPMOVZXBW   Y8, Z7
+	VPERMI2W    Z5, Z4, Z7
+	VMOVDQU64   Z7, (AX)
+	VPMOVZXBD   X8, Z7
+	VPADDD      Z3, Z7, Z7
+	VMOVDQU64   Z7, (CX)
+	CMPQ        R10, $0x10
+	JLE         stored16
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBD   X8, Z7
+	VPADDD      Z3, Z7, Z7
+	VMOVDQU64   Z7, 64(CX)
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBW   Y8, Z7
+	VPERMI2W    Z5, Z4, Z7
+	VMOVDQU64   Z7, 64(AX)
+	VPMOVZXBD   X8, Z4
+	VPADDD      Z3, Z4, Z4
+	VMOVDQU64   Z4, 128(CX)
+	CMPQ        R10, $0x30
+	JLE         stored16
+	VALIGND     $0x04, Z8, Z8, Z8
+	VPMOVZXBD   X8, Z4
+	VPADDD      Z3, Z4, Z4
+	VMOVDQU64   Z4, 192(CX)
+
+stored16:
+	ADDQ R10, R9
+	MOVQ R9, (SI)
+	ADDQ $0x08, SI
+	ADDQ $0x00000100, DI
+	DECQ R8
+	JMP  loop13
+
+done14:
+	VZEROUPPER
+	RET
+
 // func square4AVX512(dst *byte, src *byte, stride int, n int, next *byte)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·square4AVX512(SB), NOSPLIT, $0-40
@@ -22,9 +434,9 @@ TEXT ·square4AVX512(SB), NOSPLIT, $0-40
 	MOVQ next+32(FP), SI
 	LEAQ (DX)(DX*2), DI
 
-loop1:
+loop17:
 	TESTQ       BX, BX
-	JE          done2
+	JE          done18
 	MOVQ        CX, R8
 	MOVQ        SI, R9
 	VMOVDQU64   (R8), Z0
@@ -151,9 +563,9 @@ loop1:
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JMP         loop1
+	JMP         loop17
 
-done2:
+done18:
 	VZEROUPPER
 	RET
 
@@ -170,17 +582,18 @@ TEXT ·lines4to4VBMI2(SB), NOSPLIT, $0-56
 	VMOVDQU64    iota64<>+0(SB), Z1
 	MOVQ         base+48(FP), AX
 	VPBROADCASTD AX, Z2
+	ADDQ         $0x40, AX
 	MOVQ         $0x0000000000000020, AX
 	VPBROADCASTD AX, Z3
 
-loop3:
+loop19:
 	TESTQ       R8, R8
-	JE          done4
+	JE          done20
+	MOVQ        (SI), R9
 	VMOVDQU64   (DI), Z4
 	VMOVDQU64   64(DI), Z5
 	VMOVDQU64   128(DI), Z6
 	VMOVDQU64   192(DI), Z7
-	MOVQ        (SI), R9
 	LEAQ        (DX)(R9*4), AX
 	LEAQ        (BX)(R9*4), CX
 	VPTESTMD    Z0, Z4, K1
@@ -204,7 +617,7 @@ loop3:
 	VMOVDQA32   Z10, K1, Z9
 	VMOVDQU64   Z9, (AX)
 	CMPQ        R10, $0x10
-	JLE         stored5
+	JLE         stored21
 	VALIGND     $0x04, Z8, Z8, Z8
 	VPMOVZXBD   X8, Z9
 	VPTESTMD    Z3, Z9, K1
@@ -226,7 +639,7 @@ loop3:
 	VMOVDQA32   Z10, K1, Z9
 	VMOVDQU64   Z9, 128(AX)
 	CMPQ        R10, $0x30
-	JLE         stored5
+	JLE         stored21
 	VALIGND     $0x04, Z8, Z8, Z8
 	VPMOVZXBD   X8, Z9
 	VPTESTMD    Z3, Z9, K1
@@ -238,15 +651,15 @@ loop3:
 	VMOVDQA32   Z10, K1, Z9
 	VMOVDQU64   Z9, 192(AX)
 
-stored5:
+stored21:
 	ADDQ R10, R9
 	MOVQ R9, (SI)
 	ADDQ $0x08, SI
 	ADDQ $0x00000100, DI
 	DECQ R8
-	JMP  loop3
+	JMP  loop19
 
-done4:
+done20:
 	VZEROUPPER
 	RET
 
@@ -260,9 +673,9 @@ TEXT ·square8AVX512(SB), NOSPLIT, $0-40
 	MOVQ next+32(FP), SI
 	LEAQ (DX)(DX*2), DI
 
-loop6:
+loop22:
 	TESTQ       BX, BX
-	JE          done7
+	JE          done23
 	MOVQ        CX, R8
 	MOVQ        SI, R9
 	VMOVDQU64   (R8), Z0
@@ -321,9 +734,9 @@ loop6:
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, SI
 	DECQ        BX
-	JMP         loop6
+	JMP         loop22
 
-done7:
+done23:
 	VZEROUPPER
 	RET
 
@@ -340,17 +753,18 @@ TEXT ·lines8to4VBMI2(SB), NOSPLIT, $0-56
 	VMOVDQU64    iota64<>+0(SB), Z1
 	MOVQ         base+48(FP), AX
 	VPBROADCASTD AX, Z2
+	ADDQ         $0x20, AX
 	MOVQ         $0x0000000000000010, AX
 	VPBROADCASTQ AX, Z3
 
-loop8:
+loop24:
 	TESTQ       R8, R8
-	JE          done9
+	JE          done25
+	MOVQ        (SI), R9
 	VMOVDQU64   (DI), Z4
 	VMOVDQU64   64(DI), Z5
 	VMOVDQU64   128(DI), Z6
 	VMOVDQU64   192(DI), Z7
-	MOVQ        (SI), R9
 	LEAQ        (DX)(R9*8), AX
 	LEAQ        (BX)(R9*4), CX
 	VPTESTMQ    Z0, Z4, K1
@@ -375,7 +789,7 @@ loop8:
 	VPADDD      Y2, Y9, Y9
 	VMOVDQU     Y9, (CX)
 	CMPQ        R10, $0x08
-	JLE         stored10
+	JLE         stored26
 	VALIGNQ     $0x01, Z8, Z8, Z8
 	VPMOVZXBQ   X8, Z9
 	VPTESTMQ    Z3, Z9, K1
@@ -399,7 +813,7 @@ loop8:
 	VPADDD      Y2, Y9, Y9
 	VMOVDQU     Y9, 64(CX)
 	CMPQ        R10, $0x18
-	JLE         stored10
+	JLE         stored26
 	VALIGNQ     $0x01, Z8, Z8, Z8
 	VPMOVZXBQ   X8, Z9
 	VPTESTMQ    Z3, Z9, K1
@@ -412,14 +826,14 @@ loop8:
 	VPADDD      Y2, Y4, Y4
 	VMOVDQU     Y4, 96(CX)
 
-stored10:
+stored26:
 	ADDQ R10, R9
 	MOVQ R9, (SI)
 	ADDQ $0x08, SI
 	ADDQ $0x00000100, DI
 	DECQ R8
-	JMP  loop8
+	JMP  loop24
 
-done9:
+done25:
 	VZEROUPPER
 	RET

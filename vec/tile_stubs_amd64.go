@@ -2,6 +2,32 @@
 
 package vec
 
+// weave1VBMI2 makes a row of elements of 4 bytes of every 4 rows of n bytes, a multiple of 64, stride bytes apart, of
+// which there are count times as many. It prefetches as many rows from next.
+//
+//go:noescape
+func weave1VBMI2(dst *byte, src *byte, stride int, n int, count int, next *byte)
+
+// lines1to4VBMI2 compacts n lines of 256 elements of 1 bytes each, with positions of 4 bytes from base. It stores
+// at each line's cursor in values and positions, where there must be room for 64 more than there are, and moves
+// the cursor on.
+//
+//go:noescape
+func lines1to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
+
+// weave2AVX512 makes a row of elements of 4 bytes of every 2 rows of n bytes, a multiple of 64, stride bytes apart, of
+// which there are count times as many. It prefetches as many rows from next.
+//
+//go:noescape
+func weave2AVX512(dst *byte, src *byte, stride int, n int, count int, next *byte)
+
+// lines2to4VBMI2 compacts n lines of 128 elements of 2 bytes each, with positions of 4 bytes from base. It stores
+// at each line's cursor in values and positions, where there must be room for 64 more than there are, and moves
+// the cursor on.
+//
+//go:noescape
+func lines2to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
+
 // square4AVX512 transposes 16 rows of 4-byte elements, stride bytes apart, in n squares. A row of the result is
 // 64 bytes, at a multiple of 256 from dst. It prefetches as many rows from next.
 //
@@ -9,7 +35,8 @@ package vec
 func square4AVX512(dst *byte, src *byte, stride int, n int, next *byte)
 
 // lines4to4VBMI2 compacts n lines of 64 elements of 4 bytes each, with positions of 4 bytes from base. It stores
-// at each line's cursor in values and positions, where there must be room for 64, and moves the cursor on.
+// at each line's cursor in values and positions, where there must be room for 64 more than there are, and moves
+// the cursor on.
 //
 //go:noescape
 func lines4to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)
@@ -21,7 +48,8 @@ func lines4to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n
 func square8AVX512(dst *byte, src *byte, stride int, n int, next *byte)
 
 // lines8to4VBMI2 compacts n lines of 32 elements of 8 bytes each, with positions of 4 bytes from base. It stores
-// at each line's cursor in values and positions, where there must be room for 32, and moves the cursor on.
+// at each line's cursor in values and positions, where there must be room for 32 more than there are, and moves
+// the cursor on.
 //
 //go:noescape
 func lines8to4VBMI2(values *byte, positions *byte, cursors *uint64, src *byte, n int, mask uint64, base uint64)

@@ -11,8 +11,13 @@ import (
 // tileKernels makes the compaction of columns of a row-major matrix.
 func tileKernels(g *gen) {
 	iota := bytesIota(g)
-	for _, vsize := range []int{4, 8} {
-		square(g, vsize)
+	words := weaveIndex(g, 2)
+	for _, vsize := range []int{1, 2, 4, 8} {
+		if vsize < 4 {
+			weave(g, vsize, words)
+		} else {
+			square(g, vsize)
+		}
 		lines(g, iota, vsize, 4)
 	}
 }
@@ -73,42 +78,149 @@ func square(g *gen, vsize int) {
 	g.RET()
 }
 
-// lines compacts short lines, one step each, to the places that their cursors say.
+// weaveIndex returns two vectors of indices, which take the elements of two vectors by turns.
+func weaveIndex(g *gen, vsize int) Mem {
+	m := g.StaticGlobal(fmt.Sprintf("weave%d", vsize))
+	g.DataAttributes(attr.RODATA | attr.NOPTR)
+	n := 64 / vsize
+	for at := 0; at < 128; at += 8 {
+		var word uint64
+		for j := 0; j < 8; j += vsize {
+			i := (at + j) / vsize
+			word |= uint64(i/2+i%2*n) << (8 * j)
+		}
+		g.AddDatum(at, U64(word))
+	}
+	return m
+}
+
+// weave makes elements of 4 bytes of those that lie below each other in 4 or 2 rows. Squares of these have lines of the narrow
+// elements.
+func weave(g *gen, vsize int, words Mem) {
+	isa, rows, tables := "AVX512", 2, map[int]Mem{2: words}
+	if vsize == 1 {
+		isa, rows = "VBMI2", 4
+		tables[1] = weaveIndex(g, 1)
+	}
+	name := fmt.Sprintf("weave%d%s", vsize, isa)
+	g.Function(name)
+	g.SignatureExpr("func(dst, src *byte, stride, n, count int, next *byte)")
+	g.Attributes(attr.NOSPLIT)
+	g.Doc(fmt.Sprintf("%s makes a row of elements of 4 bytes of every %d rows of n bytes, a multiple of 64, stride bytes apart, of", name, rows),
+		"which there are count times as many. It prefetches as many rows from next.")
+	g.Pragma("noescape")
+	dst, src, stride, n, count, next := g.gp("dst"), g.gp("src"), g.gp("stride"), g.gp("n"), g.gp("count"), g.gp("next")
+	index := make(map[int][2]reg.VecVirtual)
+	for size := vsize; size <= 2; size++ {
+		index[size] = [2]reg.VecVirtual{g.ZMM(), g.ZMM()}
+		for i, v := range index[size] {
+			g.VMOVDQU64(tables[size].Offset(64*i), v)
+		}
+	}
+	three := g.GP64()
+	if rows > 2 {
+		g.LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, three)
+	}
+	// both returns the elements of two vectors by turns.
+	both := func(size int, a, b reg.VecVirtual) (low, high reg.VecVirtual) {
+		low, high = g.ZMM(), a
+		g.VMOVDQA64(a, low)
+		permute := g.VPERMT2W
+		if size == 1 {
+			permute = g.VPERMT2B
+		}
+		permute(b, index[size][0], low)
+		permute(b, index[size][1], high)
+		return low, high
+	}
+	row, column, done := g.label("row"), g.label("column"), g.label("done")
+	g.Label(row)
+	g.TESTQ(count, count)
+	g.JE(LabelRef(done))
+	from, ahead, left := g.GP64(), g.GP64(), g.GP64()
+	g.MOVQ(src, from)
+	g.MOVQ(next, ahead)
+	g.MOVQ(n, left)
+	g.Label(column)
+	in := make([]reg.VecVirtual, rows)
+	for i := range in {
+		in[i] = g.ZMM()
+		at := func(p reg.GPVirtual) Mem {
+			return []Mem{{Base: p}, {Base: p, Index: stride, Scale: 1}, {Base: p, Index: stride, Scale: 2}, {Base: p, Index: three, Scale: 1}}[i]
+		}
+		g.VMOVDQU64(at(from), in[i])
+		g.PREFETCHT1(at(ahead))
+	}
+	var out []reg.VecVirtual
+	if vsize == 1 {
+		a, b := both(1, in[0], in[1])
+		c, d := both(1, in[2], in[3])
+		e, f := both(2, a, c)
+		h, i := both(2, b, d)
+		out = []reg.VecVirtual{e, f, h, i}
+	} else {
+		e, f := both(2, in[0], in[1])
+		out = []reg.VecVirtual{e, f}
+	}
+	for i, v := range out {
+		g.VMOVDQU64(v, Mem{Base: dst, Disp: 64 * i})
+	}
+	g.ADDQ(U32(uint32(64*len(out))), dst)
+	g.ADDQ(U8(64), from)
+	g.ADDQ(U8(64), ahead)
+	g.SUBQ(U8(64), left)
+	g.JNE(LabelRef(column))
+	for _, p := range []reg.GPVirtual{src, next} {
+		g.LEAQ(Mem{Base: p, Index: stride, Scale: uint8(rows)}, p)
+	}
+	g.DECQ(count)
+	g.JMP(LabelRef(row))
+	g.Label(done)
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// lines compacts short lines to the places that their cursors say.
 func lines(g *gen, iotaBytes Mem, vsize, psize int) {
-	step := 256 / vsize
+	vectors := min(vsize, 4) // of a step
+	step := vectors * 64 / vsize
 	name := fmt.Sprintf("lines%dto%dVBMI2", vsize, psize)
 	g.Function(name)
 	g.SignatureExpr("func(values, positions *byte, cursors *uint64, src *byte, n int, mask, base uint64)")
 	g.Attributes(attr.NOSPLIT)
-	g.Doc(fmt.Sprintf("%s compacts n lines of %d elements of %d bytes each, with positions of %d bytes from base. It stores", name, step, vsize, psize),
-		fmt.Sprintf("at each line's cursor in values and positions, where there must be room for %d, and moves the cursor on.", step))
+	g.Doc(fmt.Sprintf("%s compacts n lines of %d elements of %d bytes each, with positions of %d bytes from base. It stores", name, 256/vsize, vsize, psize),
+		fmt.Sprintf("at each line's cursor in values and positions, where there must be room for %d more than there are, and moves", step),
+		"the cursor on.")
 	g.Pragma("noescape")
 	f := &compactFrame{vsize: vsize, psize: psize, step: step, values: g.GP64(), positions: g.GP64()}
 	values, positions, cursors, src, n := g.gp("values"), g.gp("positions"), g.gp("cursors"), g.gp("src"), g.gp("n")
-	mask, iota, base := g.ZMM(), g.ZMM(), g.ZMM()
+	mask, iota := g.ZMM(), g.ZMM()
 	g.VPBROADCASTQ(g.gp("mask"), mask)
 	g.VMOVDQU64(iotaBytes, iota)
-	if psize == 4 {
-		g.VPBROADCASTD(g.gp("base").As32(), base)
-	} else {
-		g.VPBROADCASTQ(g.gp("base"), base)
+	base := make([]reg.VecVirtual, 4/vectors)
+	from := g.gp("base")
+	for i := range base {
+		base[i] = g.ZMM()
+		g.VPBROADCASTD(from.As32(), base[i])
+		g.ADDQ(U8(step), from)
 	}
 	pairBit := g.pairBit(vsize, step)
 	loop, done := g.label("loop"), g.label("done")
 	g.Label(loop)
 	g.TESTQ(n, n)
 	g.JE(LabelRef(done))
-	data := make([]reg.VecVirtual, 4)
-	for i := range data {
-		data[i] = g.ZMM()
-		g.VMOVDQU64(Mem{Base: src, Disp: 64 * i}, data[i])
-	}
 	place := g.GP64()
 	g.MOVQ(Mem{Base: cursors}, place)
-	g.LEAQ(Mem{Base: values, Index: place, Scale: uint8(vsize)}, f.values)
-	g.LEAQ(Mem{Base: positions, Index: place, Scale: uint8(psize)}, f.positions)
-	count := compactStep(g, f, data, mask, iota, base, pairBit)
-	g.ADDQ(count, place)
+	for i := range base {
+		data := make([]reg.VecVirtual, vectors)
+		for j := range data {
+			data[j] = g.ZMM()
+			g.VMOVDQU64(Mem{Base: src, Disp: 64 * (vectors*i + j)}, data[j])
+		}
+		g.LEAQ(Mem{Base: values, Index: place, Scale: uint8(vsize)}, f.values)
+		g.LEAQ(Mem{Base: positions, Index: place, Scale: uint8(psize)}, f.positions)
+		g.ADDQ(compactStep(g, f, data, mask, iota, base[i], pairBit), place)
+	}
 	g.MOVQ(place, Mem{Base: cursors})
 	g.ADDQ(U8(8), cursors)
 	g.ADDQ(U32(256), src)
