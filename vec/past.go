@@ -15,9 +15,9 @@ type past struct {
 }
 
 const (
-	// pastBytes and pastLen are for places that are gathered, too: what is read, and what is made of it, stays in a
-	// first-level cache.
-	pastBytes, pastLen = 4 << 10, 2048
+	// pastBytes is how much is gathered at a time, about, and pastMost of how many bytes of elements at most. These, and what is
+	// made of them, stay in a first-level cache.
+	pastBytes, pastMost = 4 << 10, 8 << 10
 	// pastSlack is room for nonzeros beyond those of a piece, since kernels store whole steps.
 	pastSlack = 64
 	// probeLen is how many elements are looked at before it is known whether there are many nonzeros.
@@ -33,23 +33,22 @@ var pasts = sync.Pool{New: func() any { return new(past) }}
 // gathers the next piece, which is nil if that goes to the outputs at once. A value has size bytes and a place row. Only
 // values are gathered if places are made past the caches by themselves.
 func (p *past) after(n, found int, values []byte, size int, places []byte, row int, direct bool) *past {
-	in, out := n*size, found*(size+row)
 	room := min(len(values)/size, len(places)/row)
 	enough := room*(size+row) >= pastFrom && room >= slabLen && canStream()
 	if enough && n < 128 {
 		return p // too few to tell
 	}
-	if p != nil && (!enough || out*16 < in) {
+	if p != nil && (!enough || found*32 < n) {
 		p.end()
 		return nil
 	}
 	if p == nil {
-		if !enough || out*5 < in {
+		if !enough || found*20 < n {
 			return nil
 		}
 		p = pasts.Get().(*past)
-		p.bytes, p.most = pastBytes, pastLen
-		lines := (pastLen + pastSlack) * row
+		p.bytes, p.most = pastBytes, pastMost/size
+		lines := (p.most + pastSlack) * row
 		if direct {
 			p.bytes, p.most = 4*pastBytes, slabLen
 			lines = 64 * row
@@ -62,7 +61,7 @@ func (p *past) after(n, found int, values []byte, size int, places []byte, row i
 		p.places.start(places, stage[:lines])
 		p.values.start(values, stage[lines:])
 	}
-	p.len = min(max(p.bytes*n/max(out, 1)&^63, 256), p.most)
+	p.len = min(max(p.bytes*n/max(found*(size+row), 1)&^63, 256), p.most)
 	return p
 }
 
