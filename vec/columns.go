@@ -41,9 +41,15 @@ type Columns struct {
 	keys, values []byte
 	numbers      []byte // if the values are numbers of elements in src, room for those of a Write
 
+	// Or runs of its lines are taken when their bucket's turn comes.
+	runs    bool
+	indices []byte // borrowed as src is
+	isize   int
+	lines   []uint64 // where the next run of each begins, and where each ends
+
 	// Few of them are sorted at once.
 	sent    bool
-	ends    []uint32 // of each column
+	ends    []uint32 // of each column; of runs, how many values it has
 	records []byte
 
 	// Many are found panel by panel.
@@ -103,7 +109,7 @@ func (c *Columns) reset(size, rows, cols int) {
 		c.free = append(c.free, chunks...)
 		c.buckets[b] = chunks[:0]
 	}
-	c.panel, c.estimate, c.compressed, c.sent = 0, 0, false, false
+	c.panel, c.estimate, c.compressed, c.sent, c.runs = 0, 0, false, false, false
 	c.shift = bucketBits
 	c.wide = bits.Len64(uint64(max(rows-1, 0)))+bucketBits > 32
 }
@@ -137,7 +143,7 @@ func (c *Columns) sample() float64 {
 // Next finds the nonzeros of the columns that follow, and returns false if there are no more columns.
 func (c *Columns) Next() bool {
 	if c.next == c.cols {
-		c.src = nil
+		c.src, c.indices = nil, nil
 		return false
 	}
 	c.at = c.next
@@ -148,6 +154,8 @@ func (c *Columns) Next() bool {
 	case c.panel > 0:
 		c.to = min(c.at+c.panel, c.cols)
 		c.fillPanel()
+	case c.runs:
+		c.n = c.countRuns()
 	case c.compressed:
 		c.n = int(c.starts[c.at>>c.shift+1] - c.starts[c.at>>c.shift])
 	default:
@@ -179,6 +187,8 @@ func (c *Columns) Write(values, rows []byte, t Index, pointers []byte, pt Index,
 	switch {
 	case c.sent:
 		c.writeRecords(values, rows, t, pointers, pt, base)
+	case c.runs:
+		c.writeRuns(values, rows, t, pointers, pt, base)
 	case c.panel > 0:
 		c.writePanel(values, rows, t, pointers, pt, base)
 	case c.compressed && !kernelSize(size):
@@ -296,10 +306,7 @@ func (c *Columns) fillNarrow() {
 func (c *Columns) writeBucket(values []byte, size int, rows []byte, t Index, pointers []byte, pt Index, base uint64) {
 	ksize := c.keySize()
 	width := 1 << c.shift
-	if len(c.cursors) < 1<<bucketBits {
-		c.cursors = make([]uint64, 1<<bucketBits)
-	}
-	cursors := (*[1 << bucketBits]uint64)(c.cursors)
+	cursors := c.bucketCursors()
 	clear(cursors[:width])
 	mask := uint64(width-1) % (1 << bucketBits)
 	for keys := range c.pieces(size) {
@@ -321,6 +328,14 @@ func (c *Columns) writeBucket(values []byte, size int, rows []byte, t Index, poi
 	for keys, src := range c.pieces(size) {
 		placeAny(values, rows, cursors, keys, ksize, src, size, t.Size(), c.shift)
 	}
+}
+
+// bucketCursors returns room for the cursors of the columns of a bucket.
+func (c *Columns) bucketCursors() *[1 << bucketBits]uint64 {
+	if len(c.cursors) < 1<<bucketBits {
+		c.cursors = make([]uint64, 1<<bucketBits)
+	}
+	return (*[1 << bucketBits]uint64)(c.cursors)
 }
 
 // pieces yields the keys and values of the bucket at c.at.

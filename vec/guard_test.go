@@ -279,6 +279,52 @@ func TestGuardCoordLines(t *testing.T) {
 	}
 }
 
+func TestGuardStartLines(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func(n int) { recordBytes = n }(recordBytes)
+	src, in, a, b := newGuard(t, "values", 4), newGuard(t, "indices", 4), newGuard(t, "out", 4), newGuard(t, "rows", 4)
+	var c Columns
+	for _, recordBytes = range []int{recordBytes, 0} {
+		for _, size := range []int{4, 8} {
+			for _, ix := range []Index{I16, I32, I64} {
+				m := denseLines(rand.New(rand.NewPCG(29, 1)), 9, 300, size, .5)
+				wantValues, wantRows, _ := m.transposed(ix)
+				indices := m.index(ix)
+				eachVersion(func(v Version) {
+					for _, atEnd := range []bool{false, true} {
+						what := func() string {
+							return fmt.Sprintf("%v: lines of %d bytes with %v at end %v, records %d", v, size, ix, atEnd, recordBytes)
+						}
+						func() {
+							defer faults(t, what)
+							values, x := src.place(len(m.values), 0, atEnd), in.place(len(indices), 0, atEnd)
+							copy(values, m.values)
+							copy(x, indices)
+							outV, outR := a.place(len(wantValues), 0, atEnd), b.place(len(wantRows), 0, atEnd)
+							pointers := make([]byte, 4*300)
+							if _, err := c.StartLines(Bytes(m.pointers), U32, x, ix, values, size, 300); err != nil {
+								t.Fatal(err)
+							}
+							n := 0
+							for c.Next() {
+								from, to := c.Columns()
+								end := n + c.Len()
+								c.Write(outV[n*size:end*size], outR[n*ix.Size():end*ix.Size()], ix, pointers[4*from:4*to], I32, uint64(n))
+								n = end
+							}
+							if !bytes.Equal(outV, wantValues) || !bytes.Equal(outR, wantRows) {
+								t.Fatalf("%s: wrong values or rows", what())
+							}
+							a.check(t, len(wantValues), 0, atEnd, what)
+							b.check(t, len(wantRows), 0, atEnd, what)
+						}()
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestGuardCompact(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	src, values, positions := newGuard(t, "src", 2), newGuard(t, "values", 2), newGuard(t, "positions", 2)

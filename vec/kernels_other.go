@@ -116,3 +116,9 @@ func sendAny(dst []byte, cursors []uint32, src []byte, size int, indices []byte,
 func splitRecordsAny(values, lines []byte, psize int, src []byte, size, n int) {
 	splitRecordsGo(values, lines, psize, src, size, n)
 }
+
+func canTakeRuns(size, isize int) bool { return false }
+
+func takeRunsAny(values, keys []byte, cursors, ends []uint64, indices []byte, isize int, src []byte, size, line, first, limit int, shift uint) int {
+	panic("vec: no kernel for runs")
+}

@@ -19,22 +19,14 @@ func sendable(count, size, rows, n int) bool {
 // sendLines is StartLines for values that are sorted as records.
 func (c *Columns) sendLines(pointers []byte, pt Index, indices []byte, t Index, values []byte, size, from, to, n int) {
 	c.sent = true
-	if len(c.ends) < n {
+	if cap(c.ends) < n {
 		c.ends = make([]uint32, recordColumns)
 	}
-	cursors := c.ends[:n]
+	c.ends = c.ends[:n]
+	cursors := c.ends
 	clear(cursors)
 	isize := t.Size()
-	switch isize {
-	case 1:
-		countColumns(cursors, indices[from:to])
-	case 2:
-		countColumns(cursors, view[uint16](indices)[from:to])
-	case 4:
-		countColumns(cursors, view[uint32](indices)[from:to])
-	default:
-		countColumns(cursors, view[uint64](indices)[from:to])
-	}
+	countAny(cursors, indices[from*isize:to*isize], isize)
 	sum := uint32(0)
 	for j, k := range cursors {
 		cursors[j] = sum
@@ -54,6 +46,20 @@ func (c *Columns) sendLines(pointers []byte, pt Index, indices []byte, t Index, 
 	}
 }
 
+// countAny adds to counts how often each index occurs.
+func countAny(counts []uint32, indices []byte, isize int) {
+	switch isize {
+	case 1:
+		countColumns(counts, indices)
+	case 2:
+		countColumns(counts, view[uint16](indices))
+	case 4:
+		countColumns(counts, view[uint32](indices))
+	default:
+		countColumns(counts, view[uint64](indices))
+	}
+}
+
 func countColumns[I uint8 | uint16 | uint32 | uint64](counts []uint32, indices []I) {
 	for _, j := range indices {
 		counts[j]++
@@ -62,7 +68,7 @@ func countColumns[I uint8 | uint16 | uint32 | uint64](counts []uint32, indices [
 
 // writeRecords is Write for records.
 func (c *Columns) writeRecords(values, rows []byte, t Index, pointers []byte, pt Index, base uint64) {
-	ends := c.ends[:c.cols]
+	ends := c.ends
 	switch pt.Size() {
 	case 1:
 		writeEnds(pointers, ends, uint8(base))

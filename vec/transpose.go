@@ -8,8 +8,8 @@ import "fmt"
 // that they had. (With rows and columns exchanged it is a matrix compressed column by column that comes row by
 // row.) It returns the number of values.
 //
-// Pointers and indices are checked: the error is a [*PointerError] or an [*IndexError]. They must not change during
-// the call, nor values before Next has returned false.
+// Pointers and indices are checked: the error is a [*PointerError] or an [*IndexError]. They and the values must not change before
+// Next has returned false.
 func (c *Columns) StartLines(pointers []byte, pt Index, indices []byte, t Index, values []byte, size, n int) (count int, err error) {
 	rows := pt.len(pointers) - 1
 	if size < 1 || n < 0 || rows < 0 || len(values) != t.len(indices)*size {
@@ -19,13 +19,18 @@ func (c *Columns) StartLines(pointers []byte, pt Index, indices []byte, t Index,
 		return 0, err
 	}
 	from, to := int(pt.At(pointers, 0)), int(pt.At(pointers, rows))
-	if err := checkRange(indices, t, from, to, uint64(n)); err != nil {
-		return 0, err
-	}
 	c.reset(size, rows, n)
 	count = to - from
 	c.estimate = count
-	if sendable(count, size, rows, n) {
+	few := sendable(count, size, rows, n)
+	if !few && n > 0 && c.startRuns(pointers, pt, indices, t, values, size, rows, n, count) {
+		return count, nil
+	}
+	if err := checkRange(indices, t, from, to, uint64(n)); err != nil {
+		c.reset(size, 0, 0)
+		return 0, err
+	}
+	if few {
 		c.sendLines(pointers, pt, indices, t, values, size, from, to, n)
 		return count, nil
 	}

@@ -142,6 +142,80 @@ func testStartLines(t *testing.T) {
 	}
 }
 
+// denseLines makes a matrix whose lines have their indices in order, each with some probability.
+func denseLines(rng *rand.Rand, count, width, size int, share float64) *lines {
+	m := &lines{count: count, width: width, size: size, indices: []uint64{7}, pointers: []uint32{1}}
+	for line := range count {
+		for j := range width {
+			if rng.Float64() < share && line%10 != 3 {
+				m.indices = append(m.indices, uint64(j))
+			}
+		}
+		m.pointers = append(m.pointers, uint32(len(m.indices)))
+	}
+	m.values = make([]byte, len(m.indices)*size)
+	for i := range m.values {
+		m.values[i] = byte(i*13+i>>8) | 1
+	}
+	return m
+}
+
+// transposed returns the columns of a matrix.
+func (m *lines) transposed(out Index) (values, rows, pointers []byte) {
+	columns := make([][2][]byte, m.width)
+	for r := range m.count {
+		for at := m.pointers[r]; at < m.pointers[r+1]; at++ {
+			c := &columns[m.indices[at]]
+			c[0] = append(c[0], m.values[int(at)*m.size:][:m.size]...)
+			c[1] = appendIndex(c[1], out, uint64(r))
+		}
+	}
+	for _, c := range columns {
+		values, rows = append(values, c[0]...), append(rows, c[1]...)
+		pointers = appendIndex(pointers, I32, uint64(len(rows)/out.Size()))
+	}
+	return values, rows, pointers
+}
+
+// TestStartLinesRuns has lines whose values are taken in runs.
+func TestStartLinesRuns(t *testing.T) {
+	defer func(n int) { recordBytes = n }(recordBytes)
+	recordBytes = 0
+	var c Columns
+	for i, k := range []struct {
+		count, width int
+		share        float64
+	}{
+		{1, 1, 1}, {3, 130, .9}, {200, 128, .1}, {70, 1000, .5}, {64, 129, 1}, {65, 300, .07}, {300, 700, .2}, {2000, 40, .3},
+	} {
+		for _, size := range []int{4, 8} {
+			for x, ix := range []Index{I16, U32, I64} {
+				out := []Index{U16, I32, I64}[(i+x)%3]
+				m := denseLines(rand.New(rand.NewPCG(73, uint64(i))), k.count, k.width, size, k.share)
+				wantValues, wantRows, wantPointers := m.transposed(out)
+				eachVersion(func(v Version) {
+					what := fmt.Sprintf("%v: %+v of %d bytes, %v to %v", v, k, size, ix, out)
+					n, err := c.StartLines(Bytes(m.pointers), U32, m.index(ix), ix, m.values, size, k.width)
+					if err != nil || n*size != len(wantValues) {
+						t.Fatalf("%s: %d values, error %v", what, n, err)
+					}
+					values, rows, pointers := make([]byte, len(wantValues)), make([]byte, len(wantRows)), make([]byte, len(wantPointers))
+					n = 0
+					for c.Next() {
+						from, to := c.Columns()
+						end := n + c.Len()
+						c.Write(values[n*size:end*size], rows[n*out.Size():end*out.Size()], out, pointers[from*4:to*4], I32, uint64(n))
+						n = end
+					}
+					if !bytes.Equal(values, wantValues) || !bytes.Equal(rows, wantRows) || !bytes.Equal(pointers, wantPointers) {
+						t.Fatalf("%s: wrong values, rows or pointers", what)
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestStartLinesManyLines(t *testing.T) {
 	// So many lines that the number of one and an index don't fit 4 bytes together.
 	const count = 1<<22 + 5

@@ -42,6 +42,7 @@ func main() {
 		{".", "vec", "pairs", pairsKernels},
 		{".", "vec", "lines", linesKernels},
 		{".", "vec", "records", recordsKernels},
+		{".", "vec", "runs", runsKernels},
 		{".", "vec", "expand", expandKernels},
 		{"../bench/vec", "main", "read", readKernels},
 	} {
