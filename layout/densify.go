@@ -10,8 +10,8 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 		return nil, err
 	}
 	width := int64(dt.width)
-	// Nothing is allocated before the index arrays have been found to be right, but for rows: their columns are looked at when
-	// they are written.
+	// Nothing is allocated before the index arrays have been found to be right, but for matrices in lines: their indices are
+	// looked at when they are written.
 	switch t := t.(type) {
 	case *Dense:
 		data, err := c.room(c.oldData, n, width)
@@ -26,17 +26,12 @@ func (c *conversion) toDense(t Tensor) ([]byte, error) {
 		}
 	case *CSR:
 		// Elements may be stored several times, and are summed then.
-		if data, err := c.rowsToDense(&t.compressed, n); data != nil || err != nil {
+		if data, err := c.linesToDense(&t.compressed, 0, n); data != nil || err != nil {
 			return data, err
 		}
 	case *CSC:
-		// Elements may be stored several times, and are summed then.
-		from, axis, err := c.lineSource(t)
-		if err != nil {
-			return nil, err
-		}
-		if from != nil {
-			return c.linesToDense(from, axis, n)
+		if data, err := c.linesToDense(&t.compressed, 1, n); data != nil || err != nil {
+			return data, err
 		}
 	case *CSF:
 		if len(shape) == 2 {
@@ -207,8 +202,8 @@ func (c *conversion) zeros(n, width int64) ([]byte, error) {
 	return data, err
 }
 
-// rowsToDense returns the n elements of a matrix with rows, or nil if these are not in order.
-func (c *conversion) rowsToDense(t *compressed, n int64) ([]byte, error) {
+// linesToDense returns the n elements of a matrix with lines along axis, or nil if these are not in order.
+func (c *conversion) linesToDense(t *compressed, axis int, n int64) ([]byte, error) {
 	if err := t.checkPointers(); err != nil {
 		return nil, err
 	}
@@ -217,23 +212,14 @@ func (c *conversion) rowsToDense(t *compressed, n int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.scatterRows(rowScatter{data, zeroed, width, t.shape[1], t.indptr, t.indices, t.data, true})
+	if axis == 1 {
+		err = c.scatterColumns(data, zeroed, t)
+	} else {
+		err = c.scatterRows(rowScatter{data, zeroed, width, t.shape[1], t.indptr, t.indices, t.data, true})
+	}
 	if isOrder(err) {
 		c.oldData, c.left = data, left
 		return nil, nil
 	}
 	return data, err
-}
-
-// linesToDense returns the n elements of a matrix with lines along axis, which are in order.
-func (c *conversion) linesToDense(t *compressed, axis int, n int64) ([]byte, error) {
-	width := int64(t.dtype.width)
-	data, zeroed, err := c.denseRoom(n, width)
-	if err != nil || n == 0 {
-		return data, err
-	}
-	if axis == 1 {
-		return data, c.scatterColumns(data, zeroed, t)
-	}
-	return data, c.scatterRows(rowScatter{data, zeroed, width, t.shape[1], t.indptr, t.indices, t.data, true})
 }

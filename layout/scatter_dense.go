@@ -53,8 +53,12 @@ func (s rowScatter) rows(from, to int64) error {
 	if s.ascend {
 		scatter = vec.ScatterAscending
 	}
-	err := scatter(s.dst[from*row:to*row], s.zeroed, int(s.width), int(s.cols), s.pointers.Slice(from, to+1).data, s.pointers.typ.kernel(),
-		s.places.data, s.places.typ.kernel(), s.values)
+	return scatterError(scatter(s.dst[from*row:to*row], s.zeroed, int(s.width), int(s.cols), s.pointers.Slice(from, to+1).data, s.pointers.typ.kernel(),
+		s.places.data, s.places.typ.kernel(), s.values))
+}
+
+// scatterError makes an error of the kernels one of this package.
+func scatterError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -64,11 +68,14 @@ func (s rowScatter) rows(from, to int64) error {
 	return fmt.Errorf("%w: %w", ErrIndex, err)
 }
 
-// scatterColumns writes a dense matrix, all of it, of the elements of t, which is kept column by column and in order.
+// scatterColumns writes a dense matrix, all of it, of the elements of t, which is kept column by column and must be in order.
 func (c *conversion) scatterColumns(dst []byte, zeroed bool, t *compressed) error {
 	rows := t.shape[0]
 	workers := int(min(int64(c.workers(int64(len(dst)))), int64(len(dst))/grain.stream, rows))
 	if workers > 1 {
+		if err := c.validateLines(t, 1); err != nil {
+			return err
+		}
 		// Each goroutine has a copy of what belongs to its rows.
 		need, err := c.reserve(t.nnz, int64(t.dtype.width)+int64(t.indices.typ.Size()))
 		if err != nil {
@@ -85,11 +92,8 @@ func (c *conversion) scatterColumns(dst []byte, zeroed bool, t *compressed) erro
 }
 
 func scatterColumns(dst []byte, zeroed bool, t *compressed) error {
-	err := vec.ScatterColumns(dst, zeroed, int(t.dtype.width), int(t.shape[1]), t.indptr.data, t.indptr.typ.kernel(), t.indices.data, t.indices.typ.kernel(), t.data)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrIndex, err)
-	}
-	return nil
+	return scatterError(vec.ScatterAscendingColumns(dst, zeroed, int(t.dtype.width), int(t.shape[1]), t.indptr.data, t.indptr.typ.kernel(),
+		t.indices.data, t.indices.typ.kernel(), t.data))
 }
 
 func (c *conversion) scatterColumnsTogether(dst []byte, zeroed bool, t *compressed, workers int) error {

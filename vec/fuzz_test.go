@@ -220,6 +220,10 @@ func FuzzArrays(f *testing.F) {
 			if err := ScatterAscending(got, false, size, cols, Bytes(linePointers), U64, lineIndices, I16, values); err != nil || !bytes.Equal(got, dense) {
 				t.Fatalf("%v: ascending rows of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
 			}
+			clear(got)
+			if err := ScatterAscendingColumns(got, false, size, cols, wantPointers, I64, wantRows, I32, wantColumns); err != nil || !bytes.Equal(got, dense) {
+				t.Fatalf("%v: ascending columns of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
+			}
 			if err := ScatterColumns(got, false, size, cols, wantPointers, I64, wantRows, I32, wantColumns); err != nil || !bytes.Equal(got, dense) {
 				t.Fatalf("%v: columns of %v in %d×%d are wrong: %v", v, e, rows, cols, err)
 			}

@@ -527,7 +527,7 @@ func TestGuardArrays(t *testing.T) {
 						c.check(t, 8*k.cols, 0, atEnd, what)
 					}
 
-					for i := range 3 {
+					for i := range 4 {
 						out := a.place(len(dense), 0, atEnd)
 						var err error
 						switch i {
@@ -535,6 +535,8 @@ func TestGuardArrays(t *testing.T) {
 							err = ScatterRows(out, false, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues)
 						case 1:
 							err = ScatterAscending(out, false, size, k.cols, rowPointers, I64, rowColumns, k.ix, rowValues)
+						case 2:
+							err = ScatterAscendingColumns(out, false, size, k.cols, columnPointers, I64, columnRows, k.ix, columnValues)
 						default:
 							err = ScatterColumns(out, false, size, k.cols, columnPointers, I64, columnRows, k.ix, columnValues)
 						}

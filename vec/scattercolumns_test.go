@@ -56,6 +56,96 @@ func TestScatterColumns(t *testing.T) {
 	}
 }
 
+func TestScatterAscendingColumns(t *testing.T) {
+	cases := []struct {
+		rows, cols, size int
+		density          float64
+	}{
+		{5, 0, 4, 0}, {0, 5, 4, 0}, {7, 3, 3, .5}, {100, 90, 4, .3}, {2100, 1024, 4, .01}, {901, 1001, 2, .1}, {600, 1000, 16, .2},
+		// Many values, in rows of whole cache lines, the last of which don't fill a tile.
+		{2100, 1024, 4, .1}, {2077, 1040, 4, .5}, {1029, 1024, 8, .1}, {1029, 1064, 8, .7}, {2048, 1024, 4, 1}, {70, 32768, 4, .3},
+	}
+	for i, c := range cases {
+		for _, ix := range []Index{I64, U32, I16} {
+			rng := rand.New(rand.NewPCG(83, uint64(i)))
+			want := make([]byte, c.rows*c.cols*c.size)
+			indices := bytes.Repeat([]byte{0xff}, 3*ix.Size())
+			values := make([]byte, 3*c.size)
+			pointers := []uint32{3}
+			k := 3
+			for j := range c.cols {
+				for r := range c.rows {
+					if rng.Float64() >= c.density*2*float64(j%2) && c.density < 1 {
+						continue
+					}
+					indices = appendIndex(indices, ix, uint64(r))
+					for range c.size {
+						values = append(values, byte(rng.Uint32())|1)
+					}
+					copy(want[(r*c.cols+j)*c.size:][:c.size], values[k*c.size:])
+					k++
+				}
+				pointers = append(pointers, uint32(k))
+			}
+			got := make([]byte, len(want))
+			eachVersion(func(v Version) {
+				for i, f := range []func([]byte, bool, int, int, []byte, Index, []byte, Index, []byte) error{ScatterColumns, ScatterAscendingColumns, ScatterColumns, ScatterAscendingColumns} {
+					name, zeroed := []string{"columns", "ascending"}[i%2], i >= 2
+					for i := range got {
+						got[i] = 0x55
+					}
+					if zeroed {
+						clear(got)
+					}
+					if err := f(got, zeroed, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); err != nil {
+						t.Fatalf("%v: %s: %+v: %v", v, name, c, err)
+					}
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%v: %s: %+v with %v indices: wrong bytes", v, name, c, ix)
+					}
+				}
+				if c.rows < 3 || k < 200 {
+					return
+				}
+				// An index is stored twice, or wrong.
+				j := c.cols - 1
+				for pointers[j+1]-pointers[j] < 2 {
+					j--
+				}
+				at := int(pointers[j+1]) - 1
+				last := ix.At(indices, at)
+				putIndex(indices[at*ix.Size():], ix, ix.At(indices, at-1))
+				var oe *OrderError
+				if err := ScatterAscendingColumns(got, false, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); !errors.As(err, &oe) || oe.At != at {
+					t.Errorf("%v: %+v with %v indices: error %v, want one at %d", v, c, ix, err, at)
+				}
+				// Any order is right for the other, and the last of a place stays.
+				if err := ScatterColumns(got, false, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); err != nil {
+					t.Errorf("%v: %+v with %v indices: %v", v, c, ix, err)
+				}
+				element := func(b []byte, r int) []byte { return b[(r*c.cols+j)*c.size:][:c.size] }
+				changed := bytes.Clone(want)
+				clear(element(changed, int(last)))
+				copy(element(changed, int(ix.At(indices, at-1))), values[at*c.size:])
+				if !bytes.Equal(got, changed) {
+					t.Errorf("%v: %+v with %v indices: wrong bytes if one is stored twice", v, c, ix)
+				}
+				for _, wrong := range []uint64{uint64(c.rows), ix.Max(), ^uint64(0), last + 1<<32} {
+					if wrong > ix.Max() {
+						wrong = ^uint64(0)
+					}
+					putIndex(indices[at*ix.Size():], ix, wrong)
+					var ie *IndexError
+					if err := ScatterAscendingColumns(got, false, c.size, c.cols, Bytes(pointers), U32, indices, ix, values); !errors.As(err, &ie) || ie.At != at {
+						t.Errorf("%v: %+v with %v indices: error %v, want one at %d", v, c, ix, err, at)
+					}
+				}
+				putIndex(indices[at*ix.Size():], ix, last)
+			})
+		}
+	}
+}
+
 func TestScatterColumnsChecksBeforeItWrites(t *testing.T) {
 	for _, c := range []struct {
 		pointers, indices []int32

@@ -133,7 +133,7 @@ func (b *bench) scatter(e element, density float64, t vec.Index, src []byte) {
 	for _, rows := range []struct {
 		name    string
 		scatter func(dst []byte, zeroed bool, size, cols int, pointers []byte, pt vec.Index, indices []byte, t vec.Index, values []byte) error
-	}{{"scatter rows", vec.ScatterRows}, {"scatter ascending", vec.ScatterAscending}} {
+	}{{"scatter rows", vec.ScatterRows}, {"scatter ascending rows", vec.ScatterAscending}} {
 		b.measure(e, density, measurement{name: rows.name, index: t, shape: matrix, run: func(threads int, fresh bool) {
 			out := dst
 			if fresh {
@@ -147,11 +147,14 @@ func (b *bench) scatter(e element, density float64, t vec.Index, src []byte) {
 		}})
 	}
 	// The same matrix transposed, column by column.
-	b.measure(e, density, measurement{name: "scatter columns", index: t, shape: matrix, alone: true, run: func(int, bool) {
-		if err := vec.ScatterColumns(dst, false, size, n, vec.Bytes(pointers), vec.I64, indices, t, values); err != nil {
-			panic(err)
-		}
-	}})
+	for _, columns := range []struct {
+		name    string
+		scatter func(dst []byte, zeroed bool, size, cols int, pointers []byte, pt vec.Index, indices []byte, t vec.Index, values []byte) error
+	}{{"scatter columns", vec.ScatterColumns}, {"scatter ascending columns", vec.ScatterAscendingColumns}} {
+		b.measure(e, density, measurement{name: columns.name, index: t, shape: matrix, alone: true, run: func(int, bool) {
+			no(columns.scatter(dst, false, size, n, vec.Bytes(pointers), vec.I64, indices, t, values))
+		}})
+	}
 	var c vec.Columns
 	outValues, outIndices, outPointers := a.back, a.more[0].indices, make([]byte, n*8)
 	if k*size <= len(outValues) && k*t.Size() <= len(outIndices) {

@@ -79,7 +79,7 @@ func (r *result) print() {
 	if r.Fresh {
 		outputs = "fresh"
 	}
-	fmt.Printf("%-17s %-8s %5.3g %% %-6s %-12s %d× %-6s %8.2f GB/s  %5.2f of read  %5.2f of memset", r.Name, r.Elem, 100*r.Density,
+	fmt.Printf("%-25s %-8s %5.3g %% %-6s %-12s %d× %-6s %8.2f GB/s  %5.2f of read  %5.2f of memset", r.Name, r.Elem, 100*r.Density,
 		r.Index, r.Version, r.Goroutines, outputs, r.GBs, r.OfRead, r.OfMemset)
 	if r.OfPortable > 0 {
 		fmt.Printf("  %6.2f × portable", r.OfPortable)
