@@ -247,11 +247,11 @@ func (b *bench) compareOne(e element, density float64, dense *layout.Dense, sour
 		}
 		debug.FreeOSMemory() // so that fresh memory is fresh
 		keep(&fresh, alone(func() { run(1, true) }))
-		if round == 0 {
-			run(1, false)
-		}
+		// Once before, as the other does.
+		run(1, false)
 		keep(&reused, alone(func() { run(1, false) }))
 		use(vec.Portable)
+		run(1, false)
 		keep(&portable, alone(func() { run(1, false) }))
 		use(best)
 		start := time.Now()
