@@ -200,7 +200,11 @@ func (c *conversion) lineEntries(t *compressed, axis int, order []int) (entries,
 	// Turning the matrix is the faster way to elements in another order, but takes memory for lines
 	// that hold nothing.
 	if order[0] != axis && t.shape[1-axis]/4 <= t.nnz+t.shape[axis] {
-		if err := c.turn(t, axis); err != nil {
+		data, err := c.spaceFor(spaceTurned, t.nnz, int64(t.dtype.width))
+		if err != nil {
+			return entries{}, err
+		}
+		if err := c.turn(t, axis, data); err != nil {
 			return entries{}, err
 		}
 		t, axis = &c.turned, 1-axis

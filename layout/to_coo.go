@@ -31,10 +31,7 @@ func (c *conversion) toCOO(t Tensor) (COO, error) {
 		// Rows that hold nothing would take too much memory on the way.
 		if from != nil && (axis == 0 || from.shape[0]/4 <= from.nnz+from.shape[1]) {
 			if axis == 1 {
-				if err := c.turn(from, axis); err != nil {
-					return COO{}, err
-				}
-				from = &c.turned
+				return c.columnsToCOO(from)
 			}
 			r, _, err := c.rowsToCOO(from)
 			return r, err
@@ -63,6 +60,19 @@ func (c *conversion) rowsToCOO(t *compressed) (r COO, ok bool, err error) {
 	copyTogether(r.data, t.data, c.workers(t.nnz*leafBytes))
 	r.canonical = true
 	return r, true, nil
+}
+
+// columnsToCOO returns the elements of a matrix in columns, which are in order, as a COO.
+func (c *conversion) columnsToCOO(t *compressed) (r COO, err error) {
+	if r.data, err = c.room(c.oldData, int64(len(t.data)), 1); err != nil {
+		return r, err
+	}
+	if err = c.turn(t, 1, r.data); err != nil {
+		return r, err
+	}
+	r.indices, _, err = c.rowCoordinates(&c.turned)
+	r.canonical = true
+	return r, err
 }
 
 // rowCoordinates returns the coordinates of a matrix in rows, whose indptr must be valid. It is not ok if its indices are not, or not in

@@ -20,15 +20,13 @@ func (c *conversion) transposeLines(t *compressed, axis int) (compressed, error)
 	return c.finishLines(*r, t.shape[1-axis])
 }
 
-// turn is transposeLines on the way to something else: what it makes lies in spaces, and is c.turned.
-func (c *conversion) turn(t *compressed, axis int) (err error) {
+// turn is transposeLines on the way to something else: what it makes lies in spaces, and is c.turned. Elements go to data.
+func (c *conversion) turn(t *compressed, axis int, data []byte) (err error) {
 	r := &c.turned
 	if *r, err = c.newTurned(t.dtype, t.shape, 1-axis, t.nnz); err != nil {
 		return err
 	}
-	if r.data, err = c.spaceFor(spaceTurned, t.nnz, int64(t.dtype.width)); err != nil {
-		return err
-	}
+	r.data = data
 	return c.transpose(t, r, t.shape[1-axis])
 }
 
