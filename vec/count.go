@@ -34,5 +34,5 @@ func CountNonZeroStrided(src []byte, e Elem, n, stride int) int {
 		last := src[(n-1)*stride:]
 		return countMasked(src[:(n-1)*stride], size, mask) + countGo(last[:size], e)
 	}
-	return countStridedGo(src, e, n, stride)
+	return countStrides(src, e, n, stride)
 }

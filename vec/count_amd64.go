@@ -55,3 +55,45 @@ func countAVX2(src *byte, n, size int, mask uint64) int {
 	ran("count16AVX2")
 	return count16AVX2(src, n, mask)
 }
+
+// countStrides counts elements whose stride is not their size. If it is less than a cache line, whole vectors are looked at,
+// with masks that leave out what lies between the elements.
+func countStrides(src []byte, e Elem, n, stride int) int {
+	size := e.Size()
+	total := 0
+	if Active() >= AVX512 && size <= 8 && stride > size && stride < 64 && stride%size == 0 && n*stride >= piece {
+		var masks [128 * 63]byte
+		period := 128 // bytes after which the masks repeat, in pairs of vectors
+		for period%stride != 0 {
+			period += 128
+		}
+		for at := 0; at < period; at += stride {
+			putIndex(masks[at:], unsignedIndex(size), e.mask())
+		}
+		step := piece / period * period
+		for len(src) >= step && n >= step/stride {
+			total += countMasks(src[:step], masks[:], size, period)
+			src, n = src[step:], n-step/stride
+		}
+		if n == 0 {
+			return total
+		}
+	}
+	return total + countStridedGo(src, e, n, stride)
+}
+
+func countMasks(src, masks []byte, size, period int) int {
+	switch size {
+	case 1:
+		ran("countMasks1AVX512")
+		return countMasks1AVX512(&src[0], len(src), &masks[0], period)
+	case 2:
+		ran("countMasks2AVX512")
+		return countMasks2AVX512(&src[0], len(src), &masks[0], period)
+	case 4:
+		ran("countMasks4AVX512")
+		return countMasks4AVX512(&src[0], len(src), &masks[0], period)
+	}
+	ran("countMasks8AVX512")
+	return countMasks8AVX512(&src[0], len(src), &masks[0], period)
+}

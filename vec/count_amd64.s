@@ -776,3 +776,213 @@ done35:
 	MOVQ         AX, ret+24(FP)
 	VZEROUPPER
 	RET
+
+// func countMasks1AVX512(src *byte, n int, masks *byte, period int) int
+// Requires: AVX, AVX2, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·countMasks1AVX512(SB), NOSPLIT, $0-40
+	MOVQ       src+0(FP), AX
+	MOVQ       n+8(FP), CX
+	MOVQ       masks+16(FP), DX
+	MOVQ       period+24(FP), BX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPABSB     Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	XORQ       SI, SI
+
+loop36:
+	TESTQ      CX, CX
+	JE         done37
+	VMOVDQU64  (AX), Z3
+	VPANDQ     (DX)(SI*1), Z3, Z3
+	VPMINUB    Z0, Z3, Z3
+	VPADDB     Z3, Z1, Z1
+	PREFETCHT0 4096(AX)
+	VMOVDQU64  64(AX), Z3
+	VPANDQ     64(DX)(SI*1), Z3, Z3
+	VPMINUB    Z0, Z3, Z3
+	VPADDB     Z3, Z2, Z2
+	PREFETCHT0 4160(AX)
+	ADDQ       $0x00000080, AX
+	SUBQ       $0x00000080, CX
+	ADDQ       $0x00000080, SI
+	MOVQ       SI, DI
+	SUBQ       BX, DI
+	CMOVQGE    DI, SI
+	JMP        loop36
+
+done37:
+	VPXORQ        Z4, Z4, Z4
+	VPSADBW       Z4, Z1, Z1
+	VPXORQ        Z5, Z5, Z5
+	VPSADBW       Z5, Z2, Z2
+	VPADDQ        Z2, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, CX
+	VMOVQ         X1, AX
+	ADDQ          CX, AX
+	MOVQ          AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func countMasks2AVX512(src *byte, n int, masks *byte, period int) int
+// Requires: AVX, AVX2, AVX512BW, AVX512F, CMOV, MMX+
+TEXT ·countMasks2AVX512(SB), NOSPLIT, $0-40
+	MOVQ       src+0(FP), AX
+	MOVQ       n+8(FP), CX
+	MOVQ       masks+16(FP), DX
+	MOVQ       period+24(FP), BX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPABSW     Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	XORQ       SI, SI
+
+loop38:
+	TESTQ      CX, CX
+	JE         done39
+	VMOVDQU64  (AX), Z3
+	VPANDQ     (DX)(SI*1), Z3, Z3
+	VPMINUW    Z0, Z3, Z3
+	VPADDW     Z3, Z1, Z1
+	PREFETCHT0 4096(AX)
+	VMOVDQU64  64(AX), Z3
+	VPANDQ     64(DX)(SI*1), Z3, Z3
+	VPMINUW    Z0, Z3, Z3
+	VPADDW     Z3, Z2, Z2
+	PREFETCHT0 4160(AX)
+	ADDQ       $0x00000080, AX
+	SUBQ       $0x00000080, CX
+	ADDQ       $0x00000080, SI
+	MOVQ       SI, DI
+	SUBQ       BX, DI
+	CMOVQGE    DI, SI
+	JMP        loop38
+
+done39:
+	VPMADDWD      Z0, Z1, Z1
+	VPSRLQ        $0x20, Z1, Z3
+	VPSLLQ        $0x20, Z1, Z1
+	VPSRLQ        $0x20, Z1, Z1
+	VPADDQ        Z3, Z1, Z1
+	VPMADDWD      Z0, Z2, Z2
+	VPSRLQ        $0x20, Z2, Z0
+	VPSLLQ        $0x20, Z2, Z2
+	VPSRLQ        $0x20, Z2, Z2
+	VPADDQ        Z0, Z2, Z2
+	VPADDQ        Z2, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, CX
+	VMOVQ         X1, AX
+	ADDQ          CX, AX
+	MOVQ          AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func countMasks4AVX512(src *byte, n int, masks *byte, period int) int
+// Requires: AVX, AVX2, AVX512F, CMOV, MMX+
+TEXT ·countMasks4AVX512(SB), NOSPLIT, $0-40
+	MOVQ       src+0(FP), AX
+	MOVQ       n+8(FP), CX
+	MOVQ       masks+16(FP), DX
+	MOVQ       period+24(FP), BX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPABSD     Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	XORQ       SI, SI
+
+loop40:
+	TESTQ      CX, CX
+	JE         done41
+	VMOVDQU64  (AX), Z3
+	VPANDQ     (DX)(SI*1), Z3, Z3
+	VPMINUD    Z0, Z3, Z3
+	VPADDD     Z3, Z1, Z1
+	PREFETCHT0 4096(AX)
+	VMOVDQU64  64(AX), Z3
+	VPANDQ     64(DX)(SI*1), Z3, Z3
+	VPMINUD    Z0, Z3, Z3
+	VPADDD     Z3, Z2, Z2
+	PREFETCHT0 4160(AX)
+	ADDQ       $0x00000080, AX
+	SUBQ       $0x00000080, CX
+	ADDQ       $0x00000080, SI
+	MOVQ       SI, DI
+	SUBQ       BX, DI
+	CMOVQGE    DI, SI
+	JMP        loop40
+
+done41:
+	VPSRLQ        $0x20, Z1, Z0
+	VPSLLQ        $0x20, Z1, Z1
+	VPSRLQ        $0x20, Z1, Z1
+	VPADDQ        Z0, Z1, Z1
+	VPSRLQ        $0x20, Z2, Z0
+	VPSLLQ        $0x20, Z2, Z2
+	VPSRLQ        $0x20, Z2, Z2
+	VPADDQ        Z0, Z2, Z2
+	VPADDQ        Z2, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, CX
+	VMOVQ         X1, AX
+	ADDQ          CX, AX
+	MOVQ          AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func countMasks8AVX512(src *byte, n int, masks *byte, period int) int
+// Requires: AVX, AVX2, AVX512F, CMOV, MMX+
+TEXT ·countMasks8AVX512(SB), NOSPLIT, $0-40
+	MOVQ       src+0(FP), AX
+	MOVQ       n+8(FP), CX
+	MOVQ       masks+16(FP), DX
+	MOVQ       period+24(FP), BX
+	VPTERNLOGD $0xff, Z0, Z0, Z0
+	VPABSQ     Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	XORQ       SI, SI
+
+loop42:
+	TESTQ      CX, CX
+	JE         done43
+	VMOVDQU64  (AX), Z3
+	VPANDQ     (DX)(SI*1), Z3, Z3
+	VPMINUQ    Z0, Z3, Z3
+	VPADDQ     Z3, Z1, Z1
+	PREFETCHT0 4096(AX)
+	VMOVDQU64  64(AX), Z3
+	VPANDQ     64(DX)(SI*1), Z3, Z3
+	VPMINUQ    Z0, Z3, Z3
+	VPADDQ     Z3, Z2, Z2
+	PREFETCHT0 4160(AX)
+	ADDQ       $0x00000080, AX
+	SUBQ       $0x00000080, CX
+	ADDQ       $0x00000080, SI
+	MOVQ       SI, DI
+	SUBQ       BX, DI
+	CMOVQGE    DI, SI
+	JMP        loop42
+
+done43:
+	VPADDQ        Z2, Z1, Z1
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y1, Y0, Y0
+	VEXTRACTI128  $0x01, Y0, X1
+	VPADDQ        X0, X1, X1
+	VPEXTRQ       $0x01, X1, CX
+	VMOVQ         X1, AX
+	ADDQ          CX, AX
+	MOVQ          AX, ret+32(FP)
+	VZEROUPPER
+	RET

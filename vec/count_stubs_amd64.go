@@ -51,3 +51,27 @@ func count8AVX2(src *byte, n int, mask uint64) int
 //
 //go:noescape
 func count16AVX2(src *byte, n int, mask uint64) int
+
+// countMasks1AVX512 counts the 1-byte elements in n bytes, a multiple of 128, that have a bit of their mask set.
+// The masks repeat after period bytes, a multiple of 128.
+//
+//go:noescape
+func countMasks1AVX512(src *byte, n int, masks *byte, period int) int
+
+// countMasks2AVX512 counts the 2-byte elements in n bytes, a multiple of 128, that have a bit of their mask set.
+// The masks repeat after period bytes, a multiple of 128.
+//
+//go:noescape
+func countMasks2AVX512(src *byte, n int, masks *byte, period int) int
+
+// countMasks4AVX512 counts the 4-byte elements in n bytes, a multiple of 128, that have a bit of their mask set.
+// The masks repeat after period bytes, a multiple of 128.
+//
+//go:noescape
+func countMasks4AVX512(src *byte, n int, masks *byte, period int) int
+
+// countMasks8AVX512 counts the 8-byte elements in n bytes, a multiple of 128, that have a bit of their mask set.
+// The masks repeat after period bytes, a multiple of 128.
+//
+//go:noescape
+func countMasks8AVX512(src *byte, n int, masks *byte, period int) int

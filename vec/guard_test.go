@@ -95,6 +95,35 @@ func placements(f func(align int, atEnd bool)) {
 	}
 }
 
+// TestGuardCountStrided counts elements that are far enough apart that whole vectors of them would reach beyond the last.
+func TestGuardCountStrided(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	src := newGuard(t, "src", 10)
+	for _, e := range guardElems {
+		size := e.Size()
+		for _, stride := range []int{3 * size, 7 * size, 48} {
+			for n := 32<<10/stride - 3; n <= 32<<10/stride+3; n++ {
+				input := make([]byte, (n-1)*stride+size)
+				pattern{make: sparse(3)}.fill(rand.New(rand.NewPCG(22, uint64(n))), input, e)
+				want := countStridedGo(input, e, n, stride)
+				eachVersion(func(v Version) {
+					for _, atEnd := range []bool{false, true} {
+						what := func() string {
+							return fmt.Sprintf("%v: count of %d %v with stride %d, at end %v", v, n, e, stride, atEnd)
+						}
+						defer faults(t, what)
+						in := src.place(len(input), 0, atEnd)
+						copy(in, input)
+						if got := CountNonZeroStrided(in, e, n, stride); got != want {
+							t.Fatalf("%s: %d, want %d", what(), got, want)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestGuardCount(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	src := newGuard(t, "src", 2)

@@ -6,6 +6,8 @@ func count(src []byte, e Elem) int { return countGo(src, e) }
 
 func countMasked(src []byte, size int, mask uint64) int { return countMaskedGo(src, size, mask) }
 
+func countStrides(src []byte, e Elem, n, stride int) int { return countStridedGo(src, e, n, stride) }
+
 func compactAny(values, positions []byte, t Index, src []byte, e Elem, base uint64) (consumed, written int) {
 	return compactGo(values, positions, t, src, e, base)
 }

@@ -18,6 +18,9 @@ func countKernels(g *gen) {
 	for _, size := range []int{1, 2, 4, 8, 16} {
 		count256(g, size)
 	}
+	for _, size := range []int{1, 2, 4, 8} {
+		countMasks(g, size)
+	}
 }
 
 func countFunc(g *gen, size int, isa string) (src, n reg.GPVirtual, mask reg.Register) {
@@ -34,47 +37,15 @@ func countFunc(g *gen, size int, isa string) (src, n reg.GPVirtual, mask reg.Reg
 
 func count512(g *gen, size int) {
 	src, n, mask := countFunc(g, size, "AVX512")
-	zmask, ones := g.ZMM(), g.ZMM()
+	zmask := g.ZMM()
 	g.VPBROADCASTQ(mask, zmask)
-	g.VPTERNLOGD(U8(0xff), ones, ones, ones)
-	switch size { // 1 in each lane is −1 shifted, or its absolute value
-	case 1:
-		g.VPABSB(ones, ones)
-	case 2:
-		g.VPABSW(ones, ones)
-	case 4:
-		g.VPABSD(ones, ones)
-	case 8, 16:
-		g.VPABSQ(ones, ones)
-	}
+	ones := ones512(g, size)
 	var acc [4]reg.VecVirtual
 	for i := range acc {
 		acc[i] = g.ZMM()
 		g.VPXORQ(acc[i], acc[i], acc[i])
 	}
-	add := func(y, acc reg.VecVirtual) {
-		switch size {
-		case 1:
-			g.VPMINUB(ones, y, y)
-			g.VPADDB(y, acc, acc)
-		case 2:
-			g.VPMINUW(ones, y, y)
-			g.VPADDW(y, acc, acc)
-		case 4:
-			g.VPMINUD(ones, y, y)
-			g.VPADDD(y, acc, acc)
-		case 8:
-			g.VPMINUQ(ones, y, y)
-			g.VPADDQ(y, acc, acc)
-		case 16:
-			// Either half makes the pair nonzero; both halves then count it.
-			other := g.ZMM()
-			g.VPSHUFD(U8(0x4e), y, other)
-			g.VPORQ(other, y, y)
-			g.VPMINUQ(ones, y, y)
-			g.VPADDQ(y, acc, acc)
-		}
-	}
+	add := func(y, acc reg.VecVirtual) { addOnes512(g, size, ones, y, acc) }
 	long, short, tail, done := g.label("long"), g.label("short"), g.label("tail"), g.label("done")
 	g.Label(long)
 	g.CMPQ(n, U32(256))
@@ -119,10 +90,98 @@ func count512(g *gen, size int) {
 	}
 	g.VPADDQ(acc[1], acc[0], acc[0])
 	g.VPADDQ(acc[3], acc[2], acc[2])
-	g.VPADDQ(acc[2], acc[0], acc[0])
+	storeCount512(g, size, acc[0], acc[2])
+}
+
+// countMasks counts the elements that masks leave, vector by vector: those with a stride.
+func countMasks(g *gen, size int) {
+	g.Function(fmt.Sprintf("countMasks%dAVX512", size))
+	g.SignatureExpr("func(src *byte, n int, masks *byte, period int) int")
+	g.Attributes(attr.NOSPLIT)
+	g.Doc(fmt.Sprintf("countMasks%dAVX512 counts the %d-byte elements in n bytes, a multiple of 128, that have a bit of their mask set.", size, size),
+		"The masks repeat after period bytes, a multiple of 128.")
+	g.Pragma("noescape")
+	src, n, masks, period := g.gp("src"), g.gp("n"), g.gp("masks"), g.gp("period")
+	ones := ones512(g, size)
+	acc := [2]reg.VecVirtual{g.ZMM(), g.ZMM()}
+	for _, a := range acc {
+		g.VPXORQ(a, a, a)
+	}
+	at, less := g.GP64(), g.GP64()
+	g.XORQ(at, at)
+	loop, done := g.label("loop"), g.label("done")
+	g.Label(loop)
+	g.TESTQ(n, n)
+	g.JE(LabelRef(done))
+	for i, a := range acc {
+		y := g.ZMM()
+		g.VMOVDQU64(Mem{Base: src, Disp: 64 * i}, y)
+		g.VPANDQ(Mem{Base: masks, Index: at, Scale: 1, Disp: 64 * i}, y, y)
+		addOnes512(g, size, ones, y, a)
+		g.PREFETCHT0(Mem{Base: src, Disp: 4096 + 64*i})
+	}
+	g.ADDQ(U32(128), src)
+	g.SUBQ(U32(128), n)
+	g.ADDQ(U32(128), at)
+	g.MOVQ(at, less)
+	g.SUBQ(period, less)
+	g.CMOVQGE(less, at)
+	g.JMP(LabelRef(loop))
+	g.Label(done)
+	for _, a := range acc {
+		widen512(g, size, a, ones)
+	}
+	storeCount512(g, size, acc[0], acc[1])
+}
+
+// ones512 returns a 1 in each lane: −1 shifted, or its absolute value.
+func ones512(g *gen, size int) reg.VecVirtual {
+	ones := g.ZMM()
+	g.VPTERNLOGD(U8(0xff), ones, ones, ones)
+	switch size {
+	case 1:
+		g.VPABSB(ones, ones)
+	case 2:
+		g.VPABSW(ones, ones)
+	case 4:
+		g.VPABSD(ones, ones)
+	case 8, 16:
+		g.VPABSQ(ones, ones)
+	}
+	return ones
+}
+
+// addOnes512 adds 1 to each lane of acc whose element in y is not zero.
+func addOnes512(g *gen, size int, ones, y, acc reg.VecVirtual) {
+	switch size {
+	case 1:
+		g.VPMINUB(ones, y, y)
+		g.VPADDB(y, acc, acc)
+	case 2:
+		g.VPMINUW(ones, y, y)
+		g.VPADDW(y, acc, acc)
+	case 4:
+		g.VPMINUD(ones, y, y)
+		g.VPADDD(y, acc, acc)
+	case 8:
+		g.VPMINUQ(ones, y, y)
+		g.VPADDQ(y, acc, acc)
+	case 16:
+		// Either half makes the pair nonzero; both halves then count it.
+		other := g.ZMM()
+		g.VPSHUFD(U8(0x4e), y, other)
+		g.VPORQ(other, y, y)
+		g.VPMINUQ(ones, y, y)
+		g.VPADDQ(y, acc, acc)
+	}
+}
+
+// storeCount512 returns the sum of the 8-byte lanes of both.
+func storeCount512(g *gen, size int, a, b reg.VecVirtual) {
+	g.VPADDQ(b, a, a)
 	half := g.YMM()
-	g.VEXTRACTI64X4(U8(1), acc[0], half)
-	g.VPADDQ(acc[0].AsY(), half, half)
+	g.VEXTRACTI64X4(U8(1), a, half)
+	g.VPADDQ(a.AsY(), half, half)
 	storeCount(g, size, half)
 }
 
