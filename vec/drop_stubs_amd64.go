@@ -4,112 +4,112 @@ package vec
 
 // drop1by1AVX2 stores values of 1 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 1 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop1by1AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop1by2AVX2 stores values of 1 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 2 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop1by2AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop1by4AVX2 stores values of 1 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 4 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop1by4AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop1by8AVX2 stores values of 1 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 8 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop1by8AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop2by1AVX2 stores values of 2 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 1 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop2by1AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop2by2AVX2 stores values of 2 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 2 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop2by2AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop2by4AVX2 stores values of 2 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 4 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop2by4AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop2by8AVX2 stores values of 2 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 8 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop2by8AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop4by1AVX2 stores values of 4 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 1 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop4by1AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop4by2AVX2 stores values of 4 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 2 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop4by2AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop4by4AVX2 stores values of 4 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 4 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop4by4AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop4by8AVX2 stores values of 4 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 8 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop4by8AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop8by1AVX2 stores values of 8 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 1 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop8by1AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop8by2AVX2 stores values of 8 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 2 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop8by2AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop8by4AVX2 stores values of 8 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 4 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop8by4AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)
 
 // drop8by8AVX2 stores values of 8 bytes of n columns to a tile of count rows from first, stride bytes apart. It
 // goes through each column from its cursor, which it moves on, to its end or to the first row, of 8 bytes,
-// that is not in the tile. It prefetches from the cursors of the eight columns after each.
+// that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.
 //
 //go:noescape
 func drop8by8AVX2(tile *byte, stride uint64, cursors *uint64, ends *uint64, n int, rows *byte, values *byte, first uint64, count uint64)

@@ -24,7 +24,7 @@ func drop(g *gen, vsize, isize int) {
 	g.Attributes(attr.NOSPLIT)
 	g.Doc(fmt.Sprintf("%s stores values of %d bytes of n columns to a tile of count rows from first, stride bytes apart. It", name, vsize),
 		fmt.Sprintf("goes through each column from its cursor, which it moves on, to its end or to the first row, of %d bytes,", isize),
-		"that is not in the tile. It prefetches from the cursors of the eight columns after each.")
+		"that is not in the tile. It prefetches eight lines from the cursor of the eighth column after each.")
 	g.Pragma("noescape")
 	tile, stride, cursors, ends, n := g.gp("tile"), g.gp("stride"), g.gp("cursors"), g.gp("ends"), g.gp("n")
 	rows, values, first, count := g.gp("rows"), g.gp("values"), g.gp("first"), g.gp("count")
@@ -36,8 +36,10 @@ func drop(g *gen, vsize, isize int) {
 	g.JGE(LabelRef(done))
 	p, end := g.GP64(), g.GP64()
 	g.MOVQ(Mem{Base: cursors, Index: j, Scale: 8, Disp: 64}, p)
-	g.PREFETCHT0(Mem{Base: rows, Index: p, Scale: uint8(isize)})
-	g.PREFETCHT0(Mem{Base: values, Index: p, Scale: uint8(vsize)})
+	for line := range 8 { // of a dense column; no hardware follows so many short streams
+		g.PREFETCHT0(Mem{Base: rows, Index: p, Scale: uint8(isize), Disp: 64 * line})
+		g.PREFETCHT0(Mem{Base: values, Index: p, Scale: uint8(vsize), Disp: 64 * line})
+	}
 	g.MOVQ(Mem{Base: cursors, Index: j, Scale: 8}, p)
 	g.MOVQ(Mem{Base: ends, Index: j, Scale: 8}, end)
 	value, next := g.label("value"), g.label("next")
