@@ -1,6 +1,9 @@
 package vec
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // CompactCoords is [Compact] with coordinates in place of positions: src are the elements first, first+1,
 // … of a row-major array with these dimensions, and each nonzero gets a row of len(dims) coordinates. The
@@ -58,7 +61,7 @@ func CompactCoords(values, coords []byte, t Index, src []byte, e Elem, dims []ui
 			w.divide(k)
 			if p != nil {
 				p.values.put(k*size, fetch{})
-				w.coordsPast(&p.places, psize, k)
+				w.coordsPast(&p.places, psize, k, fetchNext(src, (consumed+m)*size, m*size))
 			} else {
 				w.coords(coords[written*row:(written+k)*row], psize, 0, k, false)
 			}
@@ -86,9 +89,10 @@ func (w *workspace) divide(n int) {
 }
 
 // coordsPast writes the coordinates of the n nonzeros in w past the caches. Those that share a line with others, which come
-// before or later, go through the stage.
-func (w *workspace) coordsPast(o *outlet, psize, n int) {
+// before or later, go through the stage. Meanwhile it prefetches as soon says.
+func (w *workspace) coordsPast(o *outlet, psize, n int, soon fetch) {
 	row := len(w.shape.dims) * psize
+	w.ahead, w.aheadStep = uintptr(unsafe.Pointer(soon.from)), uintptr(min(64, soon.n/max(n*row/64, 1)))
 	staged := func(from, to int) {
 		for ; from < to; from += 64 {
 			m := min(to-from, 64)

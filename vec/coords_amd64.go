@@ -44,7 +44,8 @@ func rowsAny(w *workspace, dst []byte, psize, from, to int, past bool) bool {
 			w.axes[a] = (*uint16)(unsafe.Add(unsafe.Pointer(w.axes[a]), 2*m))
 		}
 		if past {
-			widenPastAVX512(&dst[done*ndim*psize], &w.rows[0], m*ndim, psize, w.pattern)
+			widenPastAVX512(&dst[done*ndim*psize], &w.rows[0], m*ndim, psize, w.pattern, w.ahead, w.aheadStep)
+			w.ahead += w.aheadStep * uintptr(m*ndim*psize/64)
 		} else {
 			widenAddAVX512(&dst[done*ndim*psize], &w.rows[0], m*ndim, psize, w.pattern)
 		}
@@ -114,14 +115,14 @@ func widenAddAVX512(dst *byte, src *uint16, n, size int, pattern []byte) {
 	}
 }
 
-func widenPastAVX512(dst *byte, src *uint16, n, size int, pattern []byte) {
+func widenPastAVX512(dst *byte, src *uint16, n, size int, pattern []byte, next, step uintptr) {
 	if size == 4 {
 		ran("widenPast2to4AVX512")
-		widenPast2to4AVX512(dst, src, n, &pattern[0], len(pattern))
+		widenPast2to4AVX512(dst, src, n, &pattern[0], len(pattern), next, step)
 		return
 	}
 	ran("widenPast2to8AVX512")
-	widenPast2to8AVX512(dst, src, n, &pattern[0], len(pattern))
+	widenPast2to8AVX512(dst, src, n, &pattern[0], len(pattern), next, step)
 }
 
 // pairsAny is CompactCoords for a matrix, row by row, as far as there is a kernel for it and room for what

@@ -770,30 +770,34 @@ done23:
 	VZEROUPPER
 	RET
 
-// func widenPast2to4AVX512(dst *byte, src *uint16, n int, pattern *byte, period int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·widenPast2to4AVX512(SB), NOSPLIT, $0-40
+// func widenPast2to4AVX512(dst *byte, src *uint16, n int, pattern *byte, period int, next uintptr, step uintptr)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·widenPast2to4AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
 	MOVQ pattern+24(FP), BX
 	MOVQ period+32(FP), SI
-	XORQ DI, DI
-	XORQ R8, R8
+	MOVQ next+40(FP), DI
+	MOVQ step+48(FP), R8
+	XORQ R9, R9
+	XORQ R10, R10
 
 loop24:
-	CMPQ      DX, $0x10
-	JL        tail25
-	VPMOVZXWD (CX), Z0
-	VPADDD    (BX)(DI*1), Z0, Z0
-	VMOVNTDQ  Z0, (AX)
-	ADDQ      $0x40, DI
-	CMPQ      DI, SI
-	CMOVQGE   R8, DI
-	ADDQ      $0x20, CX
-	ADDQ      $0x40, AX
-	SUBQ      $0x10, DX
-	JMP       loop24
+	CMPQ       DX, $0x10
+	JL         tail25
+	VPMOVZXWD  (CX), Z0
+	VPADDD     (BX)(R9*1), Z0, Z0
+	VMOVNTDQ   Z0, (AX)
+	PREFETCHT1 (DI)
+	ADDQ       R8, DI
+	ADDQ       $0x40, R9
+	CMPQ       R9, SI
+	CMOVQGE    R10, R9
+	ADDQ       $0x20, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x10, DX
+	JMP        loop24
 
 tail25:
 	TESTQ       DX, DX
@@ -802,37 +806,41 @@ tail25:
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXWD.Z (CX), K1, Z0
-	VPADDD      (BX)(DI*1), Z0, Z0
+	VPADDD      (BX)(R9*1), Z0, Z0
 	VMOVDQU32   Z0, K1, (AX)
 
 done26:
 	VZEROUPPER
 	RET
 
-// func widenPast2to8AVX512(dst *byte, src *uint16, n int, pattern *byte, period int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·widenPast2to8AVX512(SB), NOSPLIT, $0-40
+// func widenPast2to8AVX512(dst *byte, src *uint16, n int, pattern *byte, period int, next uintptr, step uintptr)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·widenPast2to8AVX512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
 	MOVQ pattern+24(FP), BX
 	MOVQ period+32(FP), SI
-	XORQ DI, DI
-	XORQ R8, R8
+	MOVQ next+40(FP), DI
+	MOVQ step+48(FP), R8
+	XORQ R9, R9
+	XORQ R10, R10
 
 loop27:
-	CMPQ      DX, $0x08
-	JL        tail28
-	VPMOVZXWQ (CX), Z0
-	VPADDQ    (BX)(DI*1), Z0, Z0
-	VMOVNTDQ  Z0, (AX)
-	ADDQ      $0x40, DI
-	CMPQ      DI, SI
-	CMOVQGE   R8, DI
-	ADDQ      $0x10, CX
-	ADDQ      $0x40, AX
-	SUBQ      $0x08, DX
-	JMP       loop27
+	CMPQ       DX, $0x08
+	JL         tail28
+	VPMOVZXWQ  (CX), Z0
+	VPADDQ     (BX)(R9*1), Z0, Z0
+	VMOVNTDQ   Z0, (AX)
+	PREFETCHT1 (DI)
+	ADDQ       R8, DI
+	ADDQ       $0x40, R9
+	CMPQ       R9, SI
+	CMOVQGE    R10, R9
+	ADDQ       $0x10, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x08, DX
+	JMP        loop27
 
 tail28:
 	TESTQ       DX, DX
@@ -841,7 +849,7 @@ tail28:
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
 	VPMOVZXWQ.Z (CX), K1, Z0
-	VPADDQ      (BX)(DI*1), Z0, Z0
+	VPADDQ      (BX)(R9*1), Z0, Z0
 	VMOVDQU64   Z0, K1, (AX)
 
 done29:

@@ -57,15 +57,17 @@ func widenAdd2to4AVX512(dst *byte, src *uint16, n int, pattern *byte, period int
 //go:noescape
 func widenAdd2to8AVX512(dst *byte, src *uint16, n int, pattern *byte, period int)
 
-// widenPast2to4AVX512 is widenAdd2to4AVX512 past the caches, to a dst that is aligned to 64.
+// widenPast2to4AVX512 is widenAdd2to4AVX512 past the caches, to a dst that is aligned to 64. With each vector it
+// prefetches from next, to which it adds step.
 //
 //go:noescape
-func widenPast2to4AVX512(dst *byte, src *uint16, n int, pattern *byte, period int)
+func widenPast2to4AVX512(dst *byte, src *uint16, n int, pattern *byte, period int, next uintptr, step uintptr)
 
-// widenPast2to8AVX512 is widenAdd2to8AVX512 past the caches, to a dst that is aligned to 64.
+// widenPast2to8AVX512 is widenAdd2to8AVX512 past the caches, to a dst that is aligned to 64. With each vector it
+// prefetches from next, to which it adds step.
 //
 //go:noescape
-func widenPast2to8AVX512(dst *byte, src *uint16, n int, pattern *byte, period int)
+func widenPast2to8AVX512(dst *byte, src *uint16, n int, pattern *byte, period int, next uintptr, step uintptr)
 
 // distinctVBMI2 stores those of n integers that differ from the one before them (the first, too, is compared
 // with what lies before it), and their places, and returns how many. It stores whole vectors of 32.

@@ -88,6 +88,9 @@ type workspace struct {
 	pattern   []byte
 	axes      []*uint16
 
+	// What is prefetched with the next line that is written past the caches, and how far the one after it is.
+	ahead, aheadStep uintptr
+
 	// Of a Tree, for each level.
 	numbers, added, newLast []uint64
 }

@@ -159,18 +159,28 @@ func widenAdd(g *gen, size int, past bool) {
 		"a multiple of 64, over and over."}
 	if past {
 		name = fmt.Sprintf("widenPast2to%dAVX512", size)
-		doc = []string{fmt.Sprintf("%s is widenAdd2to%dAVX512 past the caches, to a dst that is aligned to 64.", name, size)}
+		doc = []string{fmt.Sprintf("%s is widenAdd2to%dAVX512 past the caches, to a dst that is aligned to 64. With each vector it", name, size),
+			"prefetches from next, to which it adds step."}
 	}
 	lanes := 64 / size
 	g.Function(name)
-	g.SignatureExpr("func(dst *byte, src *uint16, n int, pattern *byte, period int)")
+	more := ""
+	if past {
+		more = ", next, step uintptr"
+	}
+	g.SignatureExpr("func(dst *byte, src *uint16, n int, pattern *byte, period int" + more + ")")
 	g.Attributes(attr.NOSPLIT)
 	g.Doc(doc...)
 	g.Pragma("noescape")
 	dst, src, n, pattern, period := g.gp("dst"), g.gp("src"), g.gp("n"), g.gp("pattern"), g.gp("period")
 	store := func(x, to Op) { g.VMOVDQU64(x, to) }
 	if past {
-		store = g.VMOVNTDQ
+		next, step := g.gp("next"), g.gp("step")
+		store = func(x, to Op) {
+			g.VMOVNTDQ(x, to)
+			g.PREFETCHT1(Mem{Base: next})
+			g.ADDQ(step, next)
+		}
 	}
 	at, zero := g.GP64(), g.GP64()
 	g.XORQ(at, at)
