@@ -57,7 +57,7 @@ func compactGroups[T, P uint8 | uint16 | uint32 | uint64](values []T, pos []P, s
 	ones, shift := lanes[T]()
 	c := compaction[T, P]{mask: mask, wide: uint64(mask) * ones, low: ^(ones << shift)}
 	i, k := 0, 0
-	for n, share := 2*group, 0; ; n = 16 * group { // share is of 256
+	for n, share := group, 0; ; n = 16 * group { // share is of 256
 		n = min(n, len(src)-i, len(values)-k-spare) &^ (group - 1)
 		if n <= 0 {
 			return i, k
