@@ -169,8 +169,9 @@ const (
 	rowBuffer = 16 << 10
 	// rowBufferMost is how much it may be for long rows: less than a common second-level cache.
 	rowBufferMost = 512 << 10
-	// manyScattered is the share of nonzeros from which they are expanded.
-	manyScattered = 0.04
+	// manyScattered is the share of nonzeros from which they are expanded, times the bytes of one: expanding takes the same time
+	// for an element of any size, writing zeros does not.
+	manyScattered = 0.1
 	// manyZeroed is the share of nonzeros from which an output is written as a whole although it is zeroed.
 	manyZeroed = 0.2
 	// expandMost is how many indices are made 4 bytes wide at a time.
@@ -203,7 +204,7 @@ func (s *rowScatter[T, I]) run(dst []T, zeroed bool, pointers []byte, pt Index) 
 	// What is zero already is left alone.
 	zeroed = zeroed && float64(n) < manyZeroed*float64(len(dst))
 	stream := !zeroed && len(bytes) >= streamFrom && canStream() && uintptr(unsafe.Pointer(&bytes[0]))&63 == 0
-	expand := stream && row%64 == 0 && canExpand(size) && uint64(s.cols) <= 1<<31 && float64(n) >= manyScattered*float64(len(dst))
+	expand := stream && row%64 == 0 && canExpand(size) && uint64(s.cols) <= 1<<31 && float64(n) >= manyScattered*float64(len(dst))/float64(size)
 	var buffer []byte
 	var rows []T
 	if expand || stream && group*row <= rowBufferMost {
