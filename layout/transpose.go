@@ -3,6 +3,8 @@ package layout
 import (
 	"fmt"
 	"math"
+
+	"github.com/tstore/tstore/vec"
 )
 
 // transposeLines returns the elements of t, whose lines run along axis, in lines along the other axis.
@@ -58,8 +60,8 @@ const (
 func (c *conversion) transpose(t, r *compressed, lines int64) error {
 	bytes := t.nnz * (int64(t.dtype.width) + int64(r.indices.typ.Size()))
 	workers := min(c.workers(bytes), int(t.nnz/max(lines, 1))+1)
-	// Elements of 4 and 8 bytes are as well off with the kernel.
-	small := lines <= scatterLines && bytes <= scatterBytes && t.dtype.width != 4 && t.dtype.width != 8
+	// The kernel has vectors for elements of 4 and 8 bytes.
+	small := lines <= scatterLines && bytes <= scatterBytes && (t.dtype.width != 4 && t.dtype.width != 8 || vec.Active() == vec.Portable)
 	if small || workers > 1 && lines <= 4*scatterLines {
 		return c.scatterLines(t, r, lines, workers)
 	}

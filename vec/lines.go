@@ -162,16 +162,16 @@ func lessAt(indices []byte, size int, at uint64) bool {
 func coordsGo(dst []byte, osize int, src []byte, isize int, ends []uint64, at, line, last uint64) bool {
 	switch osize {
 	case 1:
-		return coordsInto(dst, src, isize, ends, at, line, last)
+		return coordsInto(view[[2]uint8](dst), src, isize, ends, at, line, last)
 	case 2:
-		return coordsInto(view[uint16](dst), src, isize, ends, at, line, last)
+		return coordsInto(view[[2]uint16](dst), src, isize, ends, at, line, last)
 	case 4:
-		return coordsInto(view[uint32](dst), src, isize, ends, at, line, last)
+		return coordsInto(view[[2]uint32](dst), src, isize, ends, at, line, last)
 	}
-	return coordsInto(view[uint64](dst), src, isize, ends, at, line, last)
+	return coordsInto(view[[2]uint64](dst), src, isize, ends, at, line, last)
 }
 
-func coordsInto[O uint8 | uint16 | uint32 | uint64](dst []O, src []byte, isize int, ends []uint64, at, line, last uint64) bool {
+func coordsInto[O uint8 | uint16 | uint32 | uint64](dst [][2]O, src []byte, isize int, ends []uint64, at, line, last uint64) bool {
 	switch isize {
 	case 1:
 		return coords(dst, src, ends, at, line, last)
@@ -183,20 +183,19 @@ func coordsInto[O uint8 | uint16 | uint32 | uint64](dst []O, src []byte, isize i
 	return coords(dst, view[uint64](src), ends, at, line, last)
 }
 
-func coords[O, I uint8 | uint16 | uint32 | uint64](dst []O, src []I, ends []uint64, at, line, last uint64) bool {
+func coords[O, I uint8 | uint16 | uint32 | uint64](dst [][2]O, src []I, ends []uint64, at, line, last uint64) bool {
 	for _, end := range ends {
 		n := end - at
-		out, least := dst[:2*n], uint64(0)
-		for _, x := range src[:n] {
+		out, least := dst[:n], uint64(0)
+		for k, x := range src[:n] {
 			j := uint64(x)
 			if j < least || j > last {
 				return false
 			}
 			least = j + 1
-			out[0], out[1] = O(line), O(x)
-			out = out[2:]
+			out[k] = [2]O{O(line), O(x)}
 		}
-		dst, src, at, line = dst[2*n:], src[n:], end, line+1
+		dst, src, at, line = dst[n:], src[n:], end, line+1
 	}
 	return true
 }
