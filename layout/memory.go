@@ -56,9 +56,11 @@ func newBytes(n int64) []byte {
 	if n < hugeFrom {
 		return make([]byte, n)
 	}
-	// A builder does not clear its memory, which would be time spent on what is written next.
+	// A builder does not clear its memory, which would be time spent on what is written next. It is asked for its
+	// string, of which nothing else has hold, when that is not empty: only then it is said where it lies.
 	var s strings.Builder
 	s.Grow(int(n))
+	s.WriteByte(0)
 	b := unsafe.Slice(unsafe.StringData(s.String()), n)
 	adviseHuge(b)
 	return b
