@@ -270,7 +270,7 @@ func (s *rowScatter[T, I]) run(dst []T, zeroed bool, pointers []byte, pt Index) 
 func (s *rowScatter[T, I]) check(start int, ends []uint64) error {
 	for _, end := range ends {
 		x := s.indices[start:end]
-		if n := len(x); n > 0 && (uint64(x[n-1]) >= uint64(s.cols) || !ascends(x)) {
+		if n := len(x); n > 0 && (!inside(uint64(x[n-1]), s.t, s.cols) || !ascends(x)) {
 			if err := checkRange(memory(s.indices), s.t, start, int(end), uint64(s.cols)); err != nil {
 				return err
 			}
@@ -280,6 +280,9 @@ func (s *rowScatter[T, I]) check(start int, ends []uint64) error {
 	}
 	return nil
 }
+
+// inside reports whether an index of type t, read as unsigned, is less than n. A negative one lies above the largest of its type.
+func inside(x uint64, t Index, n int) bool { return x < uint64(n) && x <= t.Max() }
 
 // ascends reports whether each of some unsigned integers is greater than the one before it.
 func ascends[I uint8 | uint16 | uint32 | uint64](x []I) bool {

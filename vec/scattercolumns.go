@@ -92,7 +92,7 @@ func (s *columnScatter) check(first, last int) error {
 	for j := first; j < last; j++ {
 		stop := int(s.pt.At(s.pointers, j+1))
 		x := s.indices[start*size : stop*size]
-		if start < stop && (unsignedIndex(size).At(x, stop-start-1) >= uint64(s.rows) || !ascendsAny(x, size)) {
+		if start < stop && (!inside(unsignedIndex(size).At(x, stop-start-1), s.t, s.rows) || !ascendsAny(x, size)) {
 			if err := checkRange(s.indices, s.t, start, stop, uint64(s.rows)); err != nil {
 				return err
 			}
