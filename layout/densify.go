@@ -112,8 +112,13 @@ func (c *conversion) cooRowsToDense(t *COO, n int64) ([]byte, error) {
 	case columns > 1<<32:
 		places.typ = IndexUint64
 	}
-	left := c.left
-	var err error
+	left, width := c.left, int64(t.dtype.width)
+	// What does not fit is refused before there is room for where rows begin: there may be very many, without elements.
+	bytes, err := c.reserve(n, width)
+	if err != nil {
+		return nil, err
+	}
+	c.free(bytes)
 	if places.data, err = c.spaceFor(spacePlaces, t.nnz, int64(places.typ.Size())); err != nil {
 		return nil, err
 	}
@@ -132,7 +137,6 @@ func (c *conversion) cooRowsToDense(t *COO, n int64) ([]byte, error) {
 		c.left = left
 		return nil, err
 	}
-	width := int64(t.dtype.width)
 	data, zeroed, err := c.denseRoom(n, width)
 	if err != nil {
 		return nil, err
