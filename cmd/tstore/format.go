@@ -203,6 +203,9 @@ func (f *format) holds(attrs []layout.Attr) []layout.Attr {
 	return slices.DeleteFunc(slices.Clone(attrs), func(a layout.Attr) bool { return !f.attrs(a.Key) })
 }
 
+// noFormat says that nothing tells what a file is.
+const noFormat = "nothing tells its format"
+
 // openArchive opens a file for readArchive, with the same flag.
 func openArchive(cmd *cobra.Command, path, flag string) (*input, error) {
 	asked, _, err := pickFormat(flag, path, reads)
@@ -224,7 +227,7 @@ func (f *format) orOf(b []byte) (*format, error) {
 		f = sniff(b)
 	}
 	if f == nil {
-		return nil, usagef("nothing tells its format; files are called %s, or give --format %s", formatExtensions(reads), formatNames(reads))
+		return nil, usagef("%s; files are called %s, or give --format %s", noFormat, formatExtensions(reads), formatNames(reads))
 	}
 	return f, nil
 }

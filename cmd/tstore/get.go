@@ -80,7 +80,7 @@ values are pairs; NaN, infinities, dates and the like are strings.`,
 			return err
 		}
 		if f == nil || f.write == nil {
-			return usagef("-o %s: nothing tells its format; call it %s, or give --format %s", file, formatExtensions(writes), formatNames(writes))
+			return usagef("-o %s: %s; call it %s, or give --format %s", file, noFormat, formatExtensions(writes), formatNames(writes))
 		}
 		return saveTensor(cmd, path, name, target{file, f, packing}, &to, raw)
 	})
