@@ -102,6 +102,27 @@ func LinesInOrder(pointers []byte, pt Index, indices []byte, t Index, n uint64) 
 	}
 }
 
+// checkLines makes sure that the indices of lines from first to last−1 are less than n and ascend, none twice. The error says
+// where the first is that does not: an [*IndexError], or an [*OrderError].
+func checkLines(pointers []byte, pt Index, first, last int, indices []byte, t Index, n int) error {
+	pointers = pointers[first*pt.Size() : (last+1)*pt.Size()]
+	if LinesInOrder(pointers, pt, indices, t, uint64(n)) {
+		return nil
+	}
+	start := int(pt.At(pointers, 0))
+	for j := range last - first {
+		stop := int(pt.At(pointers, j+1))
+		if err := checkRange(indices, t, start, stop, uint64(n)); err != nil {
+			return err
+		}
+		if at := FirstNotIncreasing(indices[start*t.Size():stop*t.Size()], t); at >= 0 {
+			return &OrderError{start + at}
+		}
+		start = stop
+	}
+	return nil
+}
+
 // lineWalk goes through lines piece by piece. Their pointers must have been checked.
 type lineWalk struct {
 	pointers []byte // the ends that are not in block

@@ -118,16 +118,12 @@ func scatterRows(dst []byte, zeroed bool, size, cols int, pointers []byte, pt In
 	from, row := int(pt.At(pointers, 0)), cols*size
 	for i := range pt.len(pointers) - 1 {
 		to := int(pt.At(pointers, i+1))
-		line := indices[from*t.Size() : to*t.Size()]
 		if ascend {
-			if err := checkRange(indices, t, from, to, uint64(cols)); err != nil {
+			if err := checkLines(pointers, pt, i, i+1, indices, t, cols); err != nil {
 				return err
 			}
-			if at := FirstNotIncreasing(line, t); at >= 0 {
-				return &OrderError{from + at}
-			}
 		}
-		scatterGo(dst[i*row:(i+1)*row], size, line, t, values[from*size:to*size])
+		scatterGo(dst[i*row:(i+1)*row], size, indices[from*t.Size():to*t.Size()], t, values[from*size:to*size])
 		from = to
 	}
 	return nil
@@ -266,11 +262,12 @@ func (s *rowScatter[T, I]) run(dst []T, zeroed bool, pointers []byte, pt Index) 
 	return nil
 }
 
-// check makes sure that the indices of rows that end with the given numbers ascend inside the matrix.
+// check is checkLines of rows that end with the given numbers. Few rows at a time are checked faster so.
 func (s *rowScatter[T, I]) check(start int, ends []uint64) error {
 	for _, end := range ends {
 		x := s.indices[start:end]
-		if n := len(x); n > 0 && (!inside(uint64(x[n-1]), s.t, s.cols) || !ascends(x)) {
+		// Read as unsigned, a negative index lies above the largest of its type.
+		if n := len(x); n > 0 && (uint64(x[n-1]) >= uint64(s.cols) || uint64(x[n-1]) > s.t.Max() || !ascends(x)) {
 			if err := checkRange(memory(s.indices), s.t, start, int(end), uint64(s.cols)); err != nil {
 				return err
 			}
@@ -280,9 +277,6 @@ func (s *rowScatter[T, I]) check(start int, ends []uint64) error {
 	}
 	return nil
 }
-
-// inside reports whether an index of type t, read as unsigned, is less than n. A negative one lies above the largest of its type.
-func inside(x uint64, t Index, n int) bool { return x < uint64(n) && x <= t.Max() }
 
 // ascends reports whether each of some unsigned integers is greater than the one before it.
 func ascends[I uint8 | uint16 | uint32 | uint64](x []I) bool {

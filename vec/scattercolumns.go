@@ -63,7 +63,7 @@ func (s *columnScatter) scatter() error {
 		return s.tiles()
 	}
 	if s.ascend {
-		if err := s.check(0, s.cols); err != nil {
+		if err := checkLines(s.pointers, s.pt, 0, s.cols, s.indices, s.t, s.rows); err != nil {
 			return err
 		}
 	}
@@ -83,37 +83,6 @@ func (s *columnScatter) scatter() error {
 		}
 	}
 	return nil
-}
-
-// check makes sure that the indices of columns from first to last−1 ascend inside the matrix.
-func (s *columnScatter) check(first, last int) error {
-	size := s.t.Size()
-	start := int(s.pt.At(s.pointers, first))
-	for j := first; j < last; j++ {
-		stop := int(s.pt.At(s.pointers, j+1))
-		x := s.indices[start*size : stop*size]
-		if start < stop && (!inside(unsignedIndex(size).At(x, stop-start-1), s.t, s.rows) || !ascendsAny(x, size)) {
-			if err := checkRange(s.indices, s.t, start, stop, uint64(s.rows)); err != nil {
-				return err
-			}
-			return &OrderError{start + FirstNotIncreasing(x, s.t)}
-		}
-		start = stop
-	}
-	return nil
-}
-
-// ascendsAny is ascends for integers of a size.
-func ascendsAny(x []byte, size int) bool {
-	switch size {
-	case 1:
-		return ascends(x)
-	case 2:
-		return ascends(view[uint16](x))
-	case 4:
-		return ascends(view[uint32](x))
-	}
-	return ascends(view[uint64](x))
 }
 
 const (
@@ -203,7 +172,7 @@ func (s *columnScatter) tiles() error {
 	for left := 0; left < s.cols; left += width {
 		n := min(width, s.cols-left)
 		if s.ascend {
-			if err := s.check(left, left+n); err != nil {
+			if err := checkLines(s.pointers, s.pt, left, left+n, s.indices, s.t, s.rows); err != nil {
 				return err
 			}
 		}
